@@ -1,0 +1,1 @@
+//! The suite: one text, many ways to run SoftDPU.

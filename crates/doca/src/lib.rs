@@ -1,0 +1,30 @@
+//! The C face: source compatible with DOCA 3.3.
+
+pub mod argp;
+pub mod batch;
+pub mod buf;
+pub mod buf_array;
+mod call;
+pub mod ctx;
+pub mod dev;
+mod entry;
+pub mod error;
+pub mod inventory;
+pub mod log;
+mod missing;
+pub mod mmap;
+pub mod pe;
+pub mod pool;
+pub mod task;
+pub mod version;
+
+/// Before the first object: the board that contexts of this process run on. `SOFTDPU_BOARD=inline` asks for no worker
+/// threads: everything is carried out inside progress.
+pub(crate) fn prepare() {
+    let inline = std::env::var_os("SOFTDPU_BOARD").is_some_and(|v| v == "inline");
+    let board = if inline { softdpu_board::inline() } else { softdpu_board::threads() };
+    softdpu_room::board::choose_for_process(board);
+}
+
+// Engines bring their entry points along.
+pub use softdpu_engines::dma::c as dma;

@@ -1,0 +1,356 @@
+//! Moving bytes: the copy routines, and the copy of one list of buffers into another.
+//!
+//! Memory that only this process touches is copied with the best routine there is. Memory that others may write at the
+//! same time is copied by machine instructions the compiler cannot see through, so that a racing writer gives mixed bytes
+//! and never undefined behaviour. Volumes that would only wash the cache out go past it.
+#![expect(unsafe_code, reason = "raw copies between registered ranges")]
+
+use crate::node::Node;
+use crate::region::{ALIVE, CAN_READ, CAN_WRITE, FAR, SHARED};
+use softdpu_status::{Code, Error, Result};
+
+/// From this many bytes on a copy bypasses the cache.
+pub const STREAM_FROM: u64 = 4 << 20;
+
+/// What a context demands of the buffers it is given: rights as bits of a region's access word, and its limits.
+#[derive(Clone, Copy, Debug)]
+pub struct Gate {
+    read: u64,
+    write: u64,
+    max_bytes: u64,
+    max_elements: u32,
+}
+
+impl Gate {
+    /// For a context on the device with access-word bit `device`.
+    pub const fn new(device: u64, max_bytes: u64, max_elements: u32) -> Gate {
+        Gate { read: ALIVE | CAN_READ | device, write: ALIVE | CAN_WRITE | device, max_bytes, max_elements }
+    }
+
+    /// Most bytes of one task.
+    pub const fn max_bytes(&self) -> u64 {
+        self.max_bytes
+    }
+}
+
+/// Copies the data of `src`'s list behind the data of `dst`'s list and grows `dst`. Returns the bytes moved.
+///
+/// # Errors
+/// As [`check`]; nothing changes then.
+pub fn transfer(src: &Node, dst: &Node, gate: &Gate) -> Result<u64> {
+    match transfer_line(src, dst, gate) {
+        Some(bytes) => Ok(bytes),
+        None => transfer_any(src, dst, gate),
+    }
+}
+
+/// The transfer of at most a cache line between two lone buffers of private memory, if it is one and nothing speaks
+/// against it: no call, no loop.
+#[inline(always)]
+pub fn transfer_line(src: &Node, dst: &Node, gate: &Gate) -> Option<u64> {
+    let n = src.data_len();
+    if src.next().is_some()
+        || dst.next().is_some()
+        || n.wrapping_sub(1) >= 64
+        || n > dst.room()
+        || src.region().word() & (gate.read | SHARED | FAR) != gate.read
+        || dst.region().word() & (gate.write | SHARED | FAR) != gate.write
+        || n as u64 > gate.max_bytes
+    {
+        return None;
+    }
+    let from = src.data().wrapping_add_signed(src.region().delta()) as *const u8;
+    let to = dst.tail().wrapping_add_signed(dst.region().delta()) as *mut u8;
+    // SAFETY: both windows lie inside open regions (checked when they were aimed), which stand for memory that is valid
+    // while they are open.
+    unsafe { copy_line(from, to, n) };
+    dst.grow(n);
+    Some(n as u64)
+}
+
+#[inline(never)]
+fn transfer_any(src: &Node, dst: &Node, gate: &Gate) -> Result<u64> {
+    let bytes = check(src, dst, gate)?;
+    transfer_part(src, dst, 0, bytes, bytes >= STREAM_FROM);
+    commit(dst, bytes);
+    Ok(bytes)
+}
+
+/// Bytes of data in a list.
+#[inline(always)]
+pub fn volume(src: &Node) -> u64 {
+    match src.next() {
+        None => src.data_len() as u64,
+        Some(_) => src.list().fold(0u64, |sum, n| sum.saturating_add(n.data_len() as u64)),
+    }
+}
+
+/// Checks everything a copy needs: something to copy, room for it, limits, rights, devices. Returns the bytes.
+///
+/// # Errors
+/// InvalidValue (empty, no room, above a limit, map not open or not registered with the device) and NotPermitted (right
+/// missing), with one log line that has the numbers.
+pub fn check(src: &Node, dst: &Node, gate: &Gate) -> Result<u64> {
+    let (bytes, from) = src.list().fold((0u64, 0u32), |(b, e), n| (b.saturating_add(n.data_len() as u64), e + 1));
+    let (room, to) = dst.list().fold((0u64, 0u32), |(b, e), n| (b.saturating_add(n.room() as u64), e + 1));
+    if bytes == 0 {
+        return refuse(Code::InvalidValue, "the source holds no data", format_args!("source buffer {src:p}: data length 0"));
+    }
+    if bytes > room {
+        return refuse(
+            Code::InvalidValue,
+            "the destination is too small",
+            format_args!("destination buffer {dst:p}: {bytes} bytes do not fit behind its data, room for {room}"),
+        );
+    }
+    if bytes > gate.max_bytes {
+        return refuse(
+            Code::InvalidValue,
+            "more bytes than one task may move",
+            format_args!("source buffer {src:p}: {bytes} bytes, limit of one task {}", gate.max_bytes),
+        );
+    }
+    if from.max(to) > gate.max_elements {
+        return refuse(
+            Code::InvalidValue,
+            "more list elements than the device takes",
+            format_args!("lists of {from} and {to} elements, limit {}", gate.max_elements),
+        );
+    }
+    for node in src.list() {
+        admit(node, gate.read, "source")?;
+    }
+    for node in dst.list() {
+        admit(node, gate.write, "destination")?;
+    }
+    Ok(bytes)
+}
+
+fn admit(node: &Node, need: u64, role: &str) -> Result<()> {
+    let word = node.region().word();
+    if word & need == need {
+        return Ok(());
+    }
+    let range = (node.region().base(), node.region().len());
+    if word & ALIVE == 0 {
+        let line = format_args!("{role} buffer {node:p}: its memory map [{:#x}, +{}) is stopped or its exporter is gone", range.0, range.1);
+        return refuse(Code::InvalidValue, "memory map is not started", line);
+    }
+    let rights = CAN_READ | CAN_WRITE;
+    if word & need & rights != need & rights {
+        let missing = if need & CAN_WRITE != 0 { "write" } else { "read" };
+        let line = format_args!(
+            "{role} buffer {node:p}: its memory map [{:#x}, +{}) gives this device no {missing} access \
+             (a local device writes only with LOCAL_READ_WRITE, an importer with PCI_READ_WRITE)",
+            range.0, range.1
+        );
+        return refuse(Code::NotPermitted, "access right missing", line);
+    }
+    let line = format_args!("{role} buffer {node:p}: its memory map [{:#x}, +{}) is not registered with this device", range.0, range.1);
+    refuse(Code::InvalidValue, "memory map lacks the device", line)
+}
+
+#[cold]
+fn refuse<T>(code: Code, what: &'static str, line: core::fmt::Arguments<'_>) -> Result<T> {
+    log::error!(target: "softdpu::task", "{line}");
+    Err(Error::new(code, what))
+}
+
+/// Copies bytes `[from, from + len)` of a checked transfer; several threads may carry out parts that do not overlap.
+/// Does not grow the destination.
+pub fn transfer_part(src: &Node, dst: &Node, from: u64, len: u64, stream: bool) {
+    let (mut s, mut s_at) = seek(src, from, |n| n.data_len());
+    let (mut d, mut d_at) = seek(dst, from, |n| n.room());
+    let mut left = len as usize;
+    while left > 0 {
+        let (Some(sn), Some(dn)) = (s, d) else { return };
+        let n = left.min(sn.data_len() - s_at).min(dn.room() - d_at);
+        let (sr, dr) = (sn.region(), dn.region());
+        let at = (sn.data() + s_at).wrapping_add_signed(sr.delta()) as *const u8;
+        let to = (dn.tail() + d_at).wrapping_add_signed(dr.delta()) as *mut u8;
+        // SAFETY: both windows lie inside regions that were open when the transfer was checked; the contract (C) or
+        // ownership (Rust) keeps their memory until the task is back.
+        unsafe {
+            if (sr.word() | dr.word()) & SHARED != 0 {
+                copy_shared(at, to, n);
+            } else if stream && n >= 1 << 16 {
+                copy_stream(at, to, n);
+            } else {
+                core::ptr::copy(at, to, n);
+            }
+        }
+        left -= n;
+        s_at += n;
+        d_at += n;
+        if s_at == sn.data_len() {
+            (s, s_at) = (sn.next(), 0);
+        }
+        if d_at == dn.room() {
+            (d, d_at) = (dn.next(), 0);
+        }
+    }
+}
+
+fn seek(head: &Node, mut skip: u64, size: impl Fn(&Node) -> usize) -> (Option<&Node>, usize) {
+    let mut node = Some(head);
+    while let Some(n) = node {
+        let here = size(n) as u64;
+        if skip < here {
+            return (node, skip as usize);
+        }
+        skip -= here;
+        node = n.next();
+    }
+    (None, 0)
+}
+
+/// Grows the destination list by `bytes`, element by element in list order.
+pub fn commit(dst: &Node, bytes: u64) {
+    let mut left = bytes as usize;
+    for node in dst.list() {
+        let n = left.min(node.room());
+        node.grow(n);
+        left -= n;
+        if left == 0 {
+            return;
+        }
+    }
+}
+
+/// 1 to 64 bytes; everything is read before anything is written, so overlap is harmless.
+#[inline(always)]
+unsafe fn copy_line(src: *const u8, dst: *mut u8, n: usize) {
+    /// 16 bytes, moved as one.
+    type Lane = [u64; 2];
+    // SAFETY: reads and writes stay inside `n` bytes at both ends; the caller vouches for those.
+    unsafe {
+        if n > 32 {
+            let (a, b) = (src.cast::<Lane>().read_unaligned(), src.add(16).cast::<Lane>().read_unaligned());
+            let c = src.add(n - 32).cast::<Lane>().read_unaligned();
+            let d = src.add(n - 16).cast::<Lane>().read_unaligned();
+            dst.cast::<Lane>().write_unaligned(a);
+            dst.add(16).cast::<Lane>().write_unaligned(b);
+            dst.add(n - 32).cast::<Lane>().write_unaligned(c);
+            dst.add(n - 16).cast::<Lane>().write_unaligned(d);
+        } else if n >= 16 {
+            let (a, b) = (src.cast::<Lane>().read_unaligned(), src.add(n - 16).cast::<Lane>().read_unaligned());
+            dst.cast::<Lane>().write_unaligned(a);
+            dst.add(n - 16).cast::<Lane>().write_unaligned(b);
+        } else {
+            core::ptr::copy(src, dst, n);
+        }
+    }
+}
+
+/// Copies memory that others may be writing or reading.
+///
+/// # Safety
+/// Both ranges are mapped for `n` bytes with the needed protection; they may overlap (the result is then any mix).
+#[inline]
+pub unsafe fn copy_shared(src: *const u8, dst: *mut u8, n: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: moves exactly `n` bytes between mapped ranges; the compiler knows nothing of them, so a race is no more
+    // than a race between processors.
+    unsafe {
+        if n < 512 {
+            // A word loop: the string instruction starts too slowly for this.
+            core::arch::asm!(
+                "2:", "cmp {n}, 8", "jb 3f",
+                "mov {t}, [{s}]", "mov [{d}], {t}", "add {s}, 8", "add {d}, 8", "sub {n}, 8", "jmp 2b",
+                "3:", "test {n}, {n}", "jz 4f",
+                "mov {t:l}, [{s}]", "mov [{d}], {t:l}", "inc {s}", "inc {d}", "dec {n}", "jmp 3b",
+                "4:",
+                s = inout(reg) src => _, d = inout(reg) dst => _, n = inout(reg) n => _, t = out(reg_abcd) _,
+                options(nostack)
+            );
+        } else {
+            core::arch::asm!("rep movsb", inout("rsi") src => _, inout("rdi") dst => _, inout("rcx") n => _,
+                options(nostack, preserves_flags));
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    // SAFETY: byte-wise atomic accesses to mapped memory; slow and sound everywhere.
+    unsafe {
+        use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+        let mut i = 0;
+        if (src as usize | dst as usize) % 8 == 0 {
+            while i + 8 <= n {
+                let v = AtomicU64::from_ptr(src.add(i).cast_mut().cast()).load(Relaxed);
+                AtomicU64::from_ptr(dst.add(i).cast()).store(v, Relaxed);
+                i += 8;
+            }
+        }
+        while i < n {
+            let v = AtomicU8::from_ptr(src.add(i).cast_mut()).load(Relaxed);
+            AtomicU8::from_ptr(dst.add(i)).store(v, Relaxed);
+            i += 1;
+        }
+    }
+}
+
+/// Copies past the cache.
+///
+/// # Safety
+/// Both ranges are mapped for `n` bytes.
+unsafe fn copy_stream(src: *const u8, dst: *mut u8, n: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        let apart = (src as usize).wrapping_sub(dst as usize).min((dst as usize).wrapping_sub(src as usize));
+        if apart >= n {
+            // SAFETY: the ranges do not overlap; the caller vouches for them.
+            unsafe {
+                if std::is_x86_feature_detected!("avx") {
+                    stream_avx(src, dst, n);
+                } else {
+                    stream_sse2(src, dst, n);
+                }
+            }
+            return;
+        }
+    }
+    // SAFETY: the caller vouches for both ranges.
+    unsafe { core::ptr::copy(src, dst, n) };
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+macro_rules! stream {
+    ($name:ident, $feature:literal, $vector:ty, $load:ident, $store:ident) => {
+        #[target_feature(enable = $feature)]
+        unsafe fn $name(src: *const u8, dst: *mut u8, n: usize) {
+            use core::arch::x86_64::*;
+            const V: usize = size_of::<$vector>();
+            // SAFETY: head, body and tail cover exactly `n` bytes; the body's stores are aligned.
+            unsafe {
+                let head = dst.align_offset(64).min(n);
+                core::ptr::copy_nonoverlapping(src, dst, head);
+                let (mut s, mut d) = (src.add(head), dst.add(head));
+                let mut left = n - head;
+                while left >= 256 {
+                    _mm_prefetch::<_MM_HINT_NTA>(s.wrapping_add(1024).cast());
+                    _mm_prefetch::<_MM_HINT_NTA>(s.wrapping_add(1088).cast());
+                    _mm_prefetch::<_MM_HINT_NTA>(s.wrapping_add(1152).cast());
+                    _mm_prefetch::<_MM_HINT_NTA>(s.wrapping_add(1216).cast());
+                    let mut i = 0;
+                    while i < 256 {
+                        let v = $load(s.add(i).cast());
+                        $store(d.add(i).cast(), v);
+                        i += V;
+                    }
+                    s = s.add(256);
+                    d = d.add(256);
+                    left -= 256;
+                }
+                _mm_sfence();
+                core::ptr::copy_nonoverlapping(s, d, left);
+            }
+        }
+    };
+}
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+stream!(stream_avx, "avx", __m256i, _mm256_loadu_si256, _mm256_stream_si256);
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+stream!(stream_sse2, "sse2", __m128i, _mm_loadu_si128, _mm_stream_si128);
+
+#[cfg(test)]
+#[path = "copy_tests.rs"]
+mod tests;

@@ -1,0 +1,337 @@
+//! Handles: what a C program holds is the object itself.
+//!
+//! Every object that a C program can hold begins with a [`Head`]: one word that says what kind of object it is and
+//! whether it lives. Objects come from type-stable [`Slab`]s whose memory is never given back to the system, so that
+//! looking at the word of a destroyed handle is always a defined read: a wrong-kind, destroyed or NULL handle costs one
+//! compare to refuse and can never crash. (A stale handle whose place was given out again looks alive; only checking
+//! mode finds that.)
+#![expect(unsafe_code, reason = "casts between handles and objects, and memory that outlives its objects")]
+
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU32, Ordering};
+use softdpu_status::{Code, Error, Result};
+use std::alloc::Layout;
+use std::sync::Mutex;
+
+/// The first word of every object: kind while it lives, [`DEAD`] afterwards.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Head {
+    word: AtomicU32,
+}
+
+/// The word of an object that was destroyed, or is not born yet.
+pub const DEAD: u32 = 0xDEAD_D0CA;
+
+impl Head {
+    /// A head that is not alive yet; [`Slab::make`] gives it its kind.
+    pub const fn unborn() -> Head {
+        Head { word: AtomicU32::new(DEAD) }
+    }
+
+    /// Is the object of this kind, and alive?
+    #[inline(always)]
+    pub fn is(&self, kind: u32) -> bool {
+        self.word.load(Ordering::Relaxed) == kind
+    }
+
+    /// The word as it stands, for messages.
+    pub fn word(&self) -> u32 {
+        self.word.load(Ordering::Relaxed)
+    }
+
+    /// Marks the object alive as `kind`. Also used for objects that live inside others (tasks, buffers of a pool).
+    #[inline(always)]
+    pub fn wake(&self, kind: u32) {
+        self.word.store(kind, Ordering::Relaxed);
+    }
+
+    /// Marks the object dead.
+    #[inline(always)]
+    pub fn kill(&self) {
+        self.word.store(DEAD, Ordering::Relaxed);
+    }
+}
+
+/// An object that C programs hold by pointer.
+///
+/// # Safety
+/// The type is `repr(C)` and its first field is a [`Head`].
+pub unsafe trait Object {
+    /// The word of a live object of this kind; unique in the library.
+    const KIND: u32;
+    /// What messages call it: "memory map", "progress engine", ...
+    const NAME: &'static str;
+}
+
+/// Kind words, so that no two objects share one.
+pub mod kind {
+    /// A device information record.
+    pub const DEVINFO: u32 = 0x5D0C_0001;
+    /// A device list.
+    pub const DEVLIST: u32 = 0x5D0C_0002;
+    /// An opened device.
+    pub const DEV: u32 = 0x5D0C_0003;
+    /// A representor information record.
+    pub const DEVINFO_REP: u32 = 0x5D0C_0004;
+    /// An opened representor.
+    pub const DEV_REP: u32 = 0x5D0C_0005;
+    /// A memory map.
+    pub const MMAP: u32 = 0x5D0C_0006;
+    /// A buffer.
+    pub const BUF: u32 = 0x5D0C_0007;
+    /// A buffer inventory.
+    pub const INVENTORY: u32 = 0x5D0C_0008;
+    /// A buffer pool.
+    pub const POOL: u32 = 0x5D0C_0009;
+    /// A buffer array.
+    pub const BUF_ARRAY: u32 = 0x5D0C_000A;
+    /// A progress engine.
+    pub const PE: u32 = 0x5D0C_000B;
+    /// A context, whatever its engine.
+    pub const CTX: u32 = 0x5D0C_000C;
+    /// A task.
+    pub const TASK: u32 = 0x5D0C_000D;
+    /// A session of the textbook face.
+    pub const SESSION: u32 = 0x5D0C_000E;
+    /// A task batch.
+    pub const BATCH: u32 = 0x5D0C_000F;
+
+    /// The name of a kind word, for messages.
+    pub fn name(word: u32) -> Option<&'static str> {
+        Some(match word {
+            DEVINFO => "device information",
+            DEVLIST => "device list",
+            DEV => "device",
+            DEVINFO_REP => "representor information",
+            DEV_REP => "representor",
+            MMAP => "memory map",
+            BUF => "buffer",
+            INVENTORY => "buffer inventory",
+            POOL => "buffer pool",
+            BUF_ARRAY => "buffer array",
+            PE => "progress engine",
+            CTX => "context",
+            TASK => "task",
+            SESSION => "session",
+            BATCH => "task batch",
+            _ => return None,
+        })
+    }
+}
+
+/// The object behind a handle, if the handle is one of ours, of this kind, and alive.
+///
+/// # Safety
+/// `ptr` is NULL or points at readable memory that begins with a head word, which holds for every handle this library
+/// ever gave out; the object is not destroyed by another thread while the reference is used (the C contract's rule).
+#[inline(always)]
+pub unsafe fn live<'a, T: Object>(ptr: *const T) -> Option<&'a T> {
+    // SAFETY: per this function's contract a non-NULL pointer is readable for one word; only if that word says that a
+    // live `T` stands there is the whole object referred to.
+    unsafe {
+        if ptr.is_null() || !(*ptr.cast::<Head>()).is(T::KIND) {
+            return None;
+        }
+        Some(&*ptr)
+    }
+}
+
+/// As [`live`], with the refusal said in one log line that names the call.
+///
+/// # Errors
+/// InvalidValue for NULL, wrong kind and destroyed handles.
+///
+/// # Safety
+/// As [`live`].
+pub unsafe fn checked<'a, T: Object>(ptr: *const T, call: &str) -> Result<&'a T> {
+    // SAFETY: same contract.
+    match unsafe { live(ptr) } {
+        Some(object) => Ok(object),
+        // SAFETY: same contract.
+        None => Err(unsafe { explain(ptr, call) }),
+    }
+}
+
+/// Says in one log line why a handle was refused.
+///
+/// # Safety
+/// As [`live`].
+#[cold]
+pub unsafe fn explain<T: Object>(ptr: *const T, call: &str) -> Error {
+    let name = T::NAME;
+    if ptr.is_null() {
+        log::error!(target: "softdpu::handle", "{call}: the {name} is NULL");
+        return Error::new(Code::InvalidValue, "handle is NULL");
+    }
+    // SAFETY: non-NULL handles are readable for one word.
+    let word = unsafe { (*ptr.cast::<Head>()).word() };
+    match kind::name(word) {
+        Some(other) => log::error!(target: "softdpu::handle", "{call}: {ptr:p} is a {other}, not a {name}"),
+        None if word == DEAD => log::error!(target: "softdpu::handle", "{call}: {name} {ptr:p} was destroyed"),
+        None => log::error!(target: "softdpu::handle", "{call}: {ptr:p} is not a {name}"),
+    }
+    Error::new(Code::InvalidValue, "not a live handle of the wanted kind")
+}
+
+/// The beginning of every opened device's object: what engines and memory maps need of it. The C face's own device type
+/// begins with the same two fields.
+#[derive(Debug)]
+#[repr(C)]
+pub struct OpenDevice {
+    head: Head,
+    device: std::sync::Arc<crate::device::Device>,
+}
+
+// SAFETY: repr(C), head first.
+unsafe impl Object for OpenDevice {
+    const KIND: u32 = kind::DEV;
+    const NAME: &'static str = "device";
+}
+
+impl OpenDevice {
+    /// The device; keep a clone to keep it open.
+    pub fn device(&self) -> &std::sync::Arc<crate::device::Device> {
+        &self.device
+    }
+}
+
+struct Chunks<T> {
+    free: Vec<NonNull<T>>,
+}
+
+// SAFETY: the list holds addresses of places nobody uses; they carry no thread-bound state.
+unsafe impl<T> Send for Chunks<T> {}
+
+/// Type-stable storage for objects of one kind. Places are reused, never given back to the system.
+pub struct Slab<T> {
+    chunks: Mutex<Chunks<T>>,
+}
+
+impl<T> core::fmt::Debug for Slab<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Slab")
+    }
+}
+
+const CHUNK: usize = 16;
+
+impl<T: Object> Slab<T> {
+    /// An empty slab, for a `static`.
+    pub const fn new() -> Slab<T> {
+        Slab { chunks: Mutex::new(Chunks { free: Vec::new() }) }
+    }
+
+    /// Puts an object into a place and brings it to life. Any thread.
+    ///
+    /// # Errors
+    /// NoMemory when the system has none.
+    pub fn make(&'static self, value: T) -> Result<NonNull<T>> {
+        let place = self.place()?;
+        // SAFETY: the place is ours alone until it is handed out; it is large and aligned enough for a `T`.
+        unsafe {
+            place.write(value);
+            place.cast::<Head>().as_ref().wake(T::KIND);
+        }
+        Ok(place)
+    }
+
+    fn place(&self) -> Result<NonNull<T>> {
+        let no_memory = Error::new(Code::NoMemory, "no memory for an object");
+        let mut chunks = self.chunks.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(place) = chunks.free.pop() {
+            return Ok(place);
+        }
+        let layout = Layout::array::<T>(CHUNK).map_err(|_| no_memory)?;
+        // Room for the way back first, so that `retire` never allocates.
+        chunks.free.try_reserve(CHUNK).map_err(|_| no_memory)?;
+        // SAFETY: the layout has a size above zero, since every object has a head.
+        let start = NonNull::new(unsafe { std::alloc::alloc(layout) }.cast::<T>()).ok_or(no_memory)?;
+        for i in 0..CHUNK {
+            // SAFETY: within the chunk just allocated.
+            let place = unsafe { start.add(i) };
+            // SAFETY: a fresh place; giving it a dead head makes stray looks at it defined.
+            unsafe { place.cast::<Head>().write(Head::unborn()) };
+            if i > 0 {
+                chunks.free.push(place);
+            }
+        }
+        // Keep room for all places of all chunks to come back.
+        chunks.free.try_reserve(CHUNK).map_err(|_| no_memory)?;
+        Ok(start)
+    }
+
+    /// Destroys the object: its word says dead from here on, its contents are dropped, its place may be reused. Any
+    /// thread.
+    ///
+    /// # Safety
+    /// `object` came from [`Slab::make`] of this slab, is alive, and nobody refers to it any more.
+    pub unsafe fn retire(&'static self, object: NonNull<T>) {
+        // SAFETY: alive and unreferenced by contract. A head has no destructor, so its word stays DEAD and readable.
+        unsafe {
+            object.cast::<Head>().as_ref().kill();
+            object.drop_in_place();
+            object.cast::<Head>().write(Head::unborn());
+        }
+        let mut chunks = self.chunks.lock().unwrap_or_else(|e| e.into_inner());
+        chunks.free.push(object);
+    }
+}
+
+impl<T: Object> Default for Slab<T> {
+    fn default() -> Self {
+        Slab::new()
+    }
+}
+
+// SAFETY: places are handed out one owner at a time; objects cross threads only as the C contract allows.
+unsafe impl<T> Sync for Slab<T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[repr(C)]
+    struct Thing {
+        head: Head,
+        text: String,
+    }
+    // SAFETY: repr(C), head first.
+    unsafe impl Object for Thing {
+        const KIND: u32 = 0x5D0C_7777;
+        const NAME: &'static str = "thing";
+    }
+    static THINGS: Slab<Thing> = Slab::new();
+
+    #[test]
+    fn a_destroyed_handle_is_refused_and_its_place_reused() {
+        let a = THINGS.make(Thing { head: Head::unborn(), text: "a".into() }).unwrap();
+        // SAFETY: a live handle of this slab.
+        unsafe {
+            assert_eq!(live(a.as_ptr()).unwrap().text, "a");
+            THINGS.retire(a);
+            assert!(live(a.as_ptr()).is_none());
+            assert_eq!(checked(a.as_ptr(), "test").map(|_| ()).unwrap_err().code(), Code::InvalidValue);
+        }
+        let b = THINGS.make(Thing { head: Head::unborn(), text: "b".into() }).unwrap();
+        assert_eq!(a, b);
+        // SAFETY: NULL is allowed.
+        assert!(unsafe { live::<Thing>(core::ptr::null()) }.is_none());
+        // SAFETY: alive, last use.
+        unsafe { THINGS.retire(b) };
+    }
+
+    #[test]
+    fn many_objects_of_many_chunks_come_and_go() {
+        let all: Vec<_> =
+            (0..100).map(|i| THINGS.make(Thing { head: Head::unborn(), text: i.to_string() }).unwrap()).collect();
+        for (i, h) in all.iter().enumerate() {
+            // SAFETY: alive.
+            assert_eq!(unsafe { live(h.as_ptr()) }.unwrap().text, i.to_string());
+        }
+        for h in all {
+            // SAFETY: alive, last use.
+            unsafe { THINGS.retire(h) };
+        }
+    }
+}

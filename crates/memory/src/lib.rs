@@ -1,0 +1,48 @@
+//! Memory as a card sees it: regions, windows on them, and how bytes move.
+//!
+//! Rules of the house for memory that others may write at the same time (another engine, another process, a peer):
+//! no reference to it is ever formed; bytes are moved by the routines of [`copy`] alone. Memory that nobody outside the
+//! process can reach is *private*, and a window on it that is held exclusively may be looked at as a slice.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`handle`] | objects that C programs hold: kind word, type-stable slabs |
+//! | [`device`] | an opened function of a card |
+//! | [`region`] | a registered range: access word, address, way to its bytes |
+//! | [`register`], [`procmaps`], [`keys`] | how a range becomes a region: what the kernel says, keys, device addresses |
+//! | [`lease`] | regions that outlive their maps |
+//! | [`export`](mod@export) | a range as plain bytes for somebody else, and back |
+//! | [`node`] | buffer descriptors and the stores they come from |
+//! | [`copy`] | copy routines, and lists copied into lists |
+//! | `memory`, `builder`, `page`, `map` | [`Memory`]: where bytes come from, and how they get an address |
+//! | `claim`, `error` | which ranges of a memory are held, and why a window is refused |
+//! | [`buf`], `element`, `pool` | [`Buf`], [`BufPool`]: owned windows, lists of them, windows in stock |
+
+pub mod buf;
+mod builder;
+mod claim;
+pub mod copy;
+pub mod device;
+mod element;
+mod error;
+pub mod export;
+pub mod handle;
+pub mod keys;
+pub mod lease;
+mod map;
+mod memory;
+pub mod node;
+mod page;
+mod pool;
+pub mod procmaps;
+pub mod region;
+pub mod register;
+
+pub use buf::Buf;
+pub use builder::MemoryBuilder;
+pub use element::{Element, ElementMut};
+pub use error::WindowError;
+pub use memory::Memory;
+pub use page::{HugePage, PageSize};
+pub use pool::BufPool;
+pub use region::Access;

@@ -1,0 +1,270 @@
+//! A registered range, as the engines see it: one access word, a range, and the way to its bytes.
+
+use core::sync::atomic::{AtomicIsize, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+/// Access rights of a memory map: the flags of the contract, combined with `|`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Access(u32);
+
+impl Access {
+    /// Devices of this process may read.
+    pub const LOCAL_READ_ONLY: Access = Access(0);
+    /// Devices of this process may read and write.
+    pub const LOCAL_READ_WRITE: Access = Access(1 << 0);
+    /// A remote RDMA peer may read.
+    pub const RDMA_READ: Access = Access(1 << 1);
+    /// A remote RDMA peer may write.
+    pub const RDMA_WRITE: Access = Access(1 << 2);
+    /// A remote RDMA peer may do atomics.
+    pub const RDMA_ATOMIC: Access = Access(1 << 3);
+    /// The other side of the PCIe link may read.
+    pub const PCI_READ_ONLY: Access = Access(1 << 4);
+    /// The other side of the PCIe link may read and write.
+    pub const PCI_READ_WRITE: Access = Access(1 << 5);
+    /// Accesses may be reordered.
+    pub const PCI_RELAXED_ORDERING: Access = Access(1 << 6);
+
+    const ALL: u32 = 0x7f;
+
+    /// The mask as the contract numbers it.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// From the contract's numbers.
+    ///
+    /// # Errors
+    /// The rule that is broken, in words: undefined bits, both PCI flags, relaxed ordering with a PCI export flag.
+    pub const fn from_bits(bits: u32) -> Result<Access, &'static str> {
+        let a = Access(bits);
+        if bits & !Self::ALL != 0 {
+            return Err("undefined access bits");
+        }
+        let pci = bits & (Self::PCI_READ_ONLY.0 | Self::PCI_READ_WRITE.0);
+        if pci == Self::PCI_READ_ONLY.0 | Self::PCI_READ_WRITE.0 {
+            return Err("PCI read-only and PCI read-write exclude each other");
+        }
+        if pci != 0 && bits & Self::PCI_RELAXED_ORDERING.0 != 0 {
+            return Err("relaxed ordering cannot be combined with a PCI export flag");
+        }
+        Ok(a)
+    }
+
+    /// Are all flags of `other` in this mask?
+    pub const fn contains(self, other: Access) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Is any flag of `other` in this mask?
+    pub const fn intersects(self, other: Access) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// May anybody outside the process reach the memory?
+    pub const fn is_shared(self) -> bool {
+        self.0 & !Self::LOCAL_READ_WRITE.0 & !Self::PCI_RELAXED_ORDERING.0 != 0
+    }
+}
+
+impl core::ops::BitOr for Access {
+    type Output = Access;
+    fn bitor(self, other: Access) -> Access {
+        Access(self.0 | other.0)
+    }
+}
+
+impl core::fmt::Debug for Access {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        const NAMES: [&str; 7] = [
+            "LOCAL_READ_WRITE",
+            "RDMA_READ",
+            "RDMA_WRITE",
+            "RDMA_ATOMIC",
+            "PCI_READ_ONLY",
+            "PCI_READ_WRITE",
+            "PCI_RELAXED_ORDERING",
+        ];
+        if self.0 & 1 == 0 {
+            f.write_str("LOCAL_READ_ONLY")?;
+        }
+        let mut first = self.0 & 1 == 0;
+        for (i, name) in NAMES.iter().enumerate().filter(|(i, _)| self.0 >> i & 1 == 1) {
+            write!(f, "{}{name}", if first || i > 0 && self.0 & ((1 << i) - 1) != 0 { "|" } else { "" })?;
+            first = false;
+        }
+        Ok(())
+    }
+}
+
+/// Bits of the access word. The word is what engines test, once per buffer: liveness, effective rights and the devices
+/// the region is registered with, in one compare.
+pub const ALIVE: u64 = 1 << 8;
+/// A device of this process may read.
+pub const CAN_READ: u64 = 1 << 9;
+/// A device of this process may write.
+pub const CAN_WRITE: u64 = 1 << 10;
+/// Others may write while we look: only the copy routines for shared memory may touch it.
+pub const SHARED: u64 = 1 << 11;
+/// The bytes are not mapped here.
+pub const FAR: u64 = 1 << 12;
+/// First device bit.
+pub const DEVICE_SHIFT: u32 = 16;
+
+/// A registered range. Lives as long as anything that points at it: inside a memory map object (C) or behind an `Arc`
+/// (Rust). All fields may be read from any thread.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Region {
+    access: AtomicU64,
+    base: AtomicUsize,
+    len: AtomicUsize,
+    delta: AtomicIsize,
+    bufs: AtomicU32,
+    counted: AtomicU32,
+}
+
+impl Region {
+    /// A region that is not registered: every access is refused.
+    pub const fn closed() -> Region {
+        Region {
+            access: AtomicU64::new(0),
+            base: AtomicUsize::new(0),
+            len: AtomicUsize::new(0),
+            delta: AtomicIsize::new(0),
+            bufs: AtomicU32::new(0),
+            counted: AtomicU32::new(1),
+        }
+    }
+
+    /// Opens the region: `[base, base + len)` as the program names it, `delta` bytes away from where it is mapped here.
+    pub fn open(&self, base: usize, len: usize, delta: isize, word: u64) {
+        self.base.store(base, Relaxed);
+        self.len.store(len, Relaxed);
+        self.delta.store(delta, Relaxed);
+        self.access.store(word | ALIVE, core::sync::atomic::Ordering::Release);
+    }
+
+    /// Closes the region: every later access is refused.
+    pub fn close(&self) {
+        self.access.store(0, core::sync::atomic::Ordering::SeqCst);
+    }
+
+    /// Back to a fresh region, for whoever gets its place next. It is closed and no buffer points at it.
+    pub(crate) fn reset(&self) {
+        self.base.store(0, Relaxed);
+        self.len.store(0, Relaxed);
+        self.delta.store(0, Relaxed);
+        self.bufs.store(0, Relaxed);
+        self.counted.store(1, Relaxed);
+    }
+
+    /// The access word.
+    #[inline(always)]
+    pub fn word(&self) -> u64 {
+        self.access.load(Relaxed)
+    }
+
+    /// Is it registered?
+    #[inline(always)]
+    pub fn is_open(&self) -> bool {
+        self.word() & ALIVE != 0
+    }
+
+    /// First address, as the program (or the exporter) names it.
+    #[inline(always)]
+    pub fn base(&self) -> usize {
+        self.base.load(Relaxed)
+    }
+
+    /// Bytes.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len.load(Relaxed)
+    }
+
+    /// Is the range empty (never opened)?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What to add to a program's address to reach the byte in this process.
+    #[inline(always)]
+    pub fn delta(&self) -> isize {
+        self.delta.load(Relaxed)
+    }
+
+    /// Does `[addr, addr + len)` lie inside?
+    #[inline(always)]
+    pub fn holds(&self, addr: usize, len: usize) -> bool {
+        let at = addr.wrapping_sub(self.base());
+        at <= self.len() && len <= self.len() - at
+    }
+
+    /// Live buffers that point here.
+    pub fn bufs(&self) -> u32 {
+        self.bufs.load(Relaxed)
+    }
+
+    /// Makes the buffer count safe for several threads; from then on it only keeps the object's place (see
+    /// [`Region::is_counted`]).
+    pub fn share(&self) {
+        self.counted.store(0, Relaxed);
+    }
+
+    /// Is the buffer count part of the contract (true until [`Region::share`])?
+    #[inline(always)]
+    pub fn is_counted(&self) -> bool {
+        self.counted.load(Relaxed) != 0
+    }
+
+    /// One more buffer points here.
+    #[inline(always)]
+    pub fn retain(&self) {
+        if self.is_counted() {
+            self.bufs.store(self.bufs.load(Relaxed) + 1, Relaxed);
+        } else {
+            self.bufs.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// One buffer less; true when it was the last.
+    #[inline(always)]
+    pub fn release(&self) -> bool {
+        if self.is_counted() {
+            let n = self.bufs.load(Relaxed).wrapping_sub(1);
+            self.bufs.store(n, Relaxed);
+            n == 0
+        } else {
+            self.bufs.fetch_sub(1, core::sync::atomic::Ordering::AcqRel) == 1
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_follow_the_contract() {
+        for bits in [0x00, 0x01, 0x10, 0x20, 0x21, 0x27, 0x03, 0x05, 0x07, 0x40, 0x41] {
+            assert!(Access::from_bits(bits).is_ok(), "{bits:#x}");
+        }
+        for bits in [0x80, 0x30, 0x31, 0x50, 0x60, u32::MAX] {
+            assert!(Access::from_bits(bits).is_err(), "{bits:#x}");
+        }
+        let a = Access::LOCAL_READ_WRITE | Access::PCI_READ_WRITE;
+        assert!(a.contains(Access::PCI_READ_WRITE) && a.is_shared() && !Access::LOCAL_READ_WRITE.is_shared());
+        assert_eq!(format!("{a:?}"), "LOCAL_READ_WRITE|PCI_READ_WRITE");
+        assert_eq!(format!("{:?}", Access::RDMA_READ), "LOCAL_READ_ONLY|RDMA_READ");
+    }
+
+    #[test]
+    fn windows_at_the_edges() {
+        let r = Region::closed();
+        r.open(0x1000, 0x100, 0, CAN_READ);
+        assert!(r.holds(0x1000, 0x100) && r.holds(0x1100, 0) && r.holds(0x10ff, 1));
+        assert!(!r.holds(0x1000, 0x101) && !r.holds(0xfff, 1) && !r.holds(0x1101, 0) && !r.holds(usize::MAX, 2));
+        r.close();
+        assert!(!r.is_open());
+    }
+}

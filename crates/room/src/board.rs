@@ -1,0 +1,106 @@
+//! Who turns a lane besides the thread that calls progress.
+
+use crate::context::Core;
+use crate::sync::{AtomicU32, Ordering};
+use std::sync::Mutex;
+use std::thread::Thread;
+
+/// A software machine's workers, or none.
+pub trait Board: Send + Sync + core::fmt::Debug {
+    /// A context runs from now on.
+    fn attach(&'static self, core: &'static Core);
+    /// A context is idle; on return no worker looks at it. Contexts that were never attached are fine.
+    fn detach(&self, core: &'static Core);
+    /// What a submit rings when the workers sleep.
+    fn bell(&self) -> &Bell;
+    /// Name for messages.
+    fn name(&self) -> &'static str;
+}
+
+/// Wakes sleeping workers; looking at it costs one load.
+#[derive(Debug)]
+pub struct Bell {
+    asleep: AtomicU32,
+    sleepers: Mutex<Vec<Thread>>,
+}
+
+impl Bell {
+    /// Nobody sleeps.
+    pub const fn new() -> Bell {
+        Bell { asleep: AtomicU32::new(0), sleepers: Mutex::new(Vec::new()) }
+    }
+
+    /// Does a worker sleep?
+    #[inline(always)]
+    pub fn is_asleep(&self) -> bool {
+        self.asleep.load(Ordering::Relaxed) != 0
+    }
+
+    /// A worker is going to sleep. After this it must look for work once more (the barrier pays for the plain load of
+    /// every submit) and then park.
+    pub fn lie_down(&self, me: Thread) {
+        self.sleepers.lock().unwrap_or_else(|e| e.into_inner()).push(me);
+        self.asleep.store(1, Ordering::SeqCst);
+        crate::sync::heavy_barrier();
+    }
+
+    /// Wakes all sleepers.
+    #[cold]
+    pub fn ring(&self) {
+        let mut sleepers = self.sleepers.lock().unwrap_or_else(|e| e.into_inner());
+        self.asleep.store(0, Ordering::SeqCst);
+        for thread in sleepers.drain(..) {
+            thread.unpark();
+        }
+    }
+}
+
+impl Default for Bell {
+    fn default() -> Self {
+        Bell::new()
+    }
+}
+
+static OF_PROCESS: std::sync::OnceLock<&'static dyn Board> = std::sync::OnceLock::new();
+
+/// Chooses the board of the C face, once, before its first context.
+pub fn choose_for_process(board: &'static dyn Board) {
+    let _ = OF_PROCESS.set(board);
+}
+
+/// The board of the C face: the one chosen, else the one without workers.
+pub fn of_process() -> &'static dyn Board {
+    static INLINE: Inline = Inline::new();
+    *OF_PROCESS.get_or_init(|| &INLINE)
+}
+
+/// No workers: everything is carried out inside progress, in a fixed order. For tests, and for machines where a second
+/// thread is unwelcome.
+#[derive(Debug)]
+pub struct Inline {
+    bell: Bell,
+}
+
+impl Inline {
+    /// The board.
+    pub const fn new() -> Inline {
+        Inline { bell: Bell::new() }
+    }
+}
+
+impl Default for Inline {
+    fn default() -> Self {
+        Inline::new()
+    }
+}
+
+impl Board for Inline {
+    fn attach(&'static self, _: &'static Core) {}
+    fn detach(&self, _: &'static Core) {}
+    fn bell(&self) -> &Bell {
+        &self.bell
+    }
+    fn name(&self) -> &'static str {
+        "inline"
+    }
+}

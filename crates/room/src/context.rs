@@ -1,0 +1,514 @@
+//! A context: an engine on a device, its tasks, its lane and its state. One type for all engines and both faces; C
+//! programs hold it as their context handle.
+//!
+//! Threads: submitting belongs to one thread at a time, landing to the thread that progresses the engine it is connected
+//! to; in C both are one thread at a time. Workers touch the lane only.
+
+use crate::board::{Bell, Board};
+use crate::calls::Calls;
+use crate::engine::{EngineInfo, Work};
+use crate::flight;
+use crate::lane::Lane;
+use crate::pe::Pe;
+use crate::slot::{self, Slot};
+use crate::sync::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use softdpu_memory::device::Device;
+use softdpu_memory::handle::{Head, kind};
+use softdpu_status::{Code, Error, Result};
+use std::sync::{Arc, Mutex};
+
+/// Where a context is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// May be configured and started.
+    Idle = 0,
+    /// Started, runs once progress says so.
+    Starting = 1,
+    /// Takes tasks.
+    Running = 2,
+    /// Gives back what it has, then becomes idle.
+    Stopping = 3,
+}
+
+impl State {
+    fn from(n: u8) -> State {
+        [State::Idle, State::Starting, State::Running, State::Stopping][usize::from(n & 3)]
+    }
+}
+
+const RUNNING: u8 = State::Running as u8;
+
+/// Jobs of at least this many bytes are cut into parts and offered to the card's workers.
+pub const SPLIT_FROM: u64 = 64 << 10;
+/// Most bytes of one part.
+pub const PART_BYTES: u64 = 256 << 10;
+
+/// A context.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Core {
+    head: Head,
+    state: AtomicU8,
+    /// In the list its progress engine visits (or on the way there).
+    pub(crate) active: AtomicU8,
+    /// Submit and progress are one thread at a time (C).
+    local: bool,
+    fatal: bool,
+    /// The Rust handle is gone.
+    pub(crate) abandoned: AtomicU8,
+    pub(crate) user: AtomicU64,
+    pub(crate) calls: Calls,
+    pub(crate) pe: AtomicPtr<Pe>,
+    pub(crate) next: AtomicPtr<Core>,
+    /// Visits in a row that found nothing.
+    pub(crate) idle_visits: AtomicU32,
+    /// C: tasks allocated and not freed.
+    pub(crate) held: AtomicU32,
+    pub(crate) buried: AtomicU8,
+    lanes: Lanes,
+    work: WorkCell,
+    board: &'static dyn Board,
+    bell: &'static Bell,
+    info: &'static EngineInfo,
+    device: Arc<Device>,
+    /// Program-side settings of the engine (C), by engine-defined key.
+    pub(crate) settings: Mutex<Vec<(u32, u64)>>,
+    starter: Mutex<Option<Starter>>,
+}
+
+/// Makes the engine of a context from its settings (C).
+pub type Starter = fn(&'static Core) -> Result<crate::life::Equipment>;
+
+/// Lanes are made at start and replaced only while idle; see `handle.rs` for the cell.
+type Lanes = crate::handle::IdleCell<LanePair>;
+type WorkCell = crate::handle::IdleCell<Option<Box<dyn Work>>>;
+
+/// The submit side's bench, and the bench of tasks posted by handlers.
+#[derive(Debug)]
+pub(crate) struct LanePair {
+    pub(crate) main: Bench,
+    pub(crate) outbox: Option<Bench>,
+}
+
+/// A lane, and the slots that tasks for it are taken from.
+#[derive(Debug)]
+pub(crate) struct Bench {
+    pub(crate) lane: Lane,
+    slots: Vec<&'static Slot>,
+    scan: AtomicU32,
+}
+
+impl Bench {
+    fn new(lane: Lane, slots: Vec<&'static Slot>) -> Bench {
+        Bench { lane, slots, scan: AtomicU32::new(0) }
+    }
+
+    /// Rust: a free slot. Completions come back mostly in order, so the next one in the circle is free nearly always.
+    #[inline]
+    pub(crate) fn free_slot(&self) -> Option<&'static Slot> {
+        let n = self.slots.len();
+        let mut at = self.scan.load(Ordering::Relaxed) as usize;
+        for _ in 0..n {
+            if at >= n {
+                at = 0;
+            }
+            let slot = self.slots[at];
+            at += 1;
+            if slot.flight.state() == flight::FREE {
+                self.scan.store(at as u32, Ordering::Relaxed);
+                return Some(slot);
+            }
+        }
+        None
+    }
+
+    fn all_free(&self) -> bool {
+        self.slots.iter().all(|s| s.flight.state() == flight::FREE)
+    }
+
+    fn give_back(mut self) {
+        slot::give_back(&mut self.slots);
+    }
+}
+
+impl core::fmt::Debug for dyn Work {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Work")
+    }
+}
+
+impl Core {
+    /// An idle context that is connected to nothing.
+    ///
+    /// # Errors
+    /// NoMemory.
+    pub(crate) fn new(
+        info: &'static EngineInfo,
+        device: Arc<Device>,
+        board: &'static dyn Board,
+        local: bool,
+    ) -> Result<Core> {
+        Ok(Core {
+            head: Head::unborn(),
+            state: AtomicU8::new(State::Idle as u8),
+            active: AtomicU8::new(0),
+            local,
+            fatal: info.fatal,
+            abandoned: AtomicU8::new(0),
+            user: AtomicU64::new(0),
+            calls: Calls::new(),
+            pe: AtomicPtr::new(core::ptr::null_mut()),
+            next: AtomicPtr::new(core::ptr::null_mut()),
+            idle_visits: AtomicU32::new(0),
+            held: AtomicU32::new(0),
+            buried: AtomicU8::new(0),
+            lanes: Lanes::new(LanePair { main: Bench::new(Lane::new(1, false)?, Vec::new()), outbox: None }),
+            work: WorkCell::new(None),
+            board,
+            bell: board.bell(),
+            info,
+            device,
+            settings: Mutex::new(Vec::new()),
+            starter: Mutex::new(None),
+        })
+    }
+
+    /// What the room knows of its engine.
+    pub fn info(&self) -> &'static EngineInfo {
+        self.info
+    }
+
+    /// The device it works on.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// The board that turns its lane.
+    pub fn board(&self) -> &'static dyn Board {
+        self.board
+    }
+
+    /// Where it is in its life.
+    pub fn state(&self) -> State {
+        State::from(self.state.load(Ordering::Acquire))
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_running(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == RUNNING
+    }
+
+    pub(crate) fn set_state(&self, state: State) {
+        self.state.store(state as u8, Ordering::Release);
+    }
+
+    /// RUNNING (or STARTING) to STOPPING; true for whoever did it.
+    pub(crate) fn leave_running(&self) -> bool {
+        let to = State::Stopping as u8;
+        [State::Running as u8, State::Starting as u8]
+            .iter()
+            .any(|&from| self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok())
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_local(&self) -> bool {
+        self.local
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_fatal(&self) -> bool {
+        self.fatal
+    }
+
+    /// Program's cookie.
+    pub fn user_data(&self) -> u64 {
+        self.user.load(Ordering::Relaxed)
+    }
+
+    /// Sets the program's cookie.
+    pub fn set_user_data(&self, data: u64) {
+        self.user.store(data, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(crate) fn lane(&self) -> &Lane {
+        &self.lanes.get().main.lane
+    }
+
+    #[inline(always)]
+    pub(crate) fn bench(&self) -> &Bench {
+        &self.lanes.get().main
+    }
+
+    #[inline(always)]
+    pub(crate) fn outbox(&self) -> Option<&Bench> {
+        self.lanes.get().outbox.as_ref()
+    }
+
+    /// Both lanes.
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = &Lane> {
+        core::iter::once(self.lane()).chain(self.outbox().map(|b| &b.lane))
+    }
+
+    /// The engine; every started context has one.
+    #[inline(always)]
+    pub(crate) fn work(&self) -> &dyn Work {
+        match self.work.get() {
+            Some(work) => work.as_ref(),
+            None => &crate::handle::NoWork,
+        }
+    }
+
+    /// Tasks submitted whose completion was not reported.
+    pub fn in_flight(&self) -> u32 {
+        self.lanes().map(Lane::in_flight).sum()
+    }
+
+    /// The progress engine it is connected to.
+    pub fn engine(&self) -> Option<&'static Pe> {
+        crate::handle::pe_ref(self.pe.load(Ordering::Relaxed))
+    }
+
+    /// Makes slots and lanes for `pools` (task kind, count) and installs the engine. Idle contexts only.
+    ///
+    /// # Errors
+    /// NoMemory; nothing changes then.
+    pub(crate) fn equip(&'static self, work: Box<dyn Work>, pools: &[(u8, u32)]) -> Result<()> {
+        let unordered = work.unordered();
+        let total: u32 = pools.iter().map(|p| p.1).sum();
+        let extra = if self.local { 0 } else { total };
+        let mut slots = Vec::new();
+        let mut taken = pools.iter().try_for_each(|&(op, n)| slot::take(n as usize, self, op, &mut slots));
+        let mut spare = Vec::new();
+        taken = taken.and_then(|()| slot::take(extra as usize, self, 0, &mut spare));
+        // Handlers may send any slot through the second lane.
+        let lanes = taken.and_then(|()| {
+            let main = Lane::new(total + extra, unordered)?;
+            Ok((main, if self.local { None } else { Some(Lane::new(total + extra, unordered)?) }))
+        });
+        let (main, second) = match lanes {
+            Ok(lanes) => lanes,
+            Err(e) => {
+                slot::give_back(&mut slots);
+                slot::give_back(&mut spare);
+                return Err(e);
+            }
+        };
+        self.strip();
+        self.calls.fill(&slots);
+        let outbox = second.map(|lane| Bench::new(lane, spare));
+        self.lanes.replace(LanePair { main: Bench::new(main, slots), outbox });
+        self.work.replace(Some(work));
+        self.held.store(0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Rust: is every slot back?
+    pub(crate) fn all_free(&self) -> bool {
+        let pair = self.lanes.get();
+        pair.main.all_free() && pair.outbox.as_ref().is_none_or(Bench::all_free)
+    }
+
+    /// Puts a filled slot into a lane. The caller owns the slot and saw RUNNING.
+    #[inline(always)]
+    pub(crate) fn launch(&'static self, slot: &'static Slot, lane: &Lane) {
+        let bytes = self.work().divisible(slot);
+        if bytes >= SPLIT_FROM {
+            self.launch_large(slot, lane, bytes);
+        } else {
+            slot.launch(false);
+            lane.push(slot);
+        }
+        if self.active.load(Ordering::Relaxed) == 0 {
+            self.activate();
+        }
+        if self.bell.is_asleep() {
+            self.bell.ring();
+        }
+    }
+
+    #[inline(never)]
+    fn launch_large(&'static self, slot: &'static Slot, lane: &Lane, bytes: u64) {
+        match self.work().open(slot) {
+            Ok(total) => {
+                // At least two parts where both are worth a worker, at most PART_BYTES each.
+                let half = total.div_ceil(2).next_multiple_of(4096).max(SPLIT_FROM);
+                let size = half.min(PART_BYTES).max(total.div_ceil(crate::parts::MOST)).min(u64::from(u32::MAX));
+                slot.total.store(total, Ordering::Relaxed);
+                slot.part_bytes.store(size as u32, Ordering::Relaxed);
+                slot.part_failed.store(0, Ordering::Relaxed);
+                slot.launch(true);
+                slot.parts.open(total.div_ceil(size) as u16);
+                lane.offer_parts(slot);
+            }
+            Err(code) => {
+                let _ = bytes;
+                slot.launch(true);
+                slot.finish(Err(code));
+            }
+        }
+        lane.push(slot);
+    }
+
+    /// Gets the progress engine to visit it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn activate(&'static self) {
+        let Some(pe) = self.engine() else { return };
+        if self.local {
+            self.active.store(1, Ordering::Relaxed);
+            pe.link(self);
+            if pe.signal.is_armed() {
+                pe.signal.raise();
+            }
+        } else if self.active.swap(1, Ordering::AcqRel) == 0 {
+            pe.invite(self);
+            pe.signal.published();
+        }
+    }
+
+    /// Carries out one part of the oldest large task, if there is one. Anybody. True when a part was done.
+    pub(crate) fn do_part(&self, lane: &Lane) -> bool {
+        let Some((slot, part)) = lane.claim() else { return false };
+        let size = u64::from(slot.part_bytes.load(Ordering::Relaxed));
+        let total = slot.total.load(Ordering::Relaxed);
+        let from = size * u64::from(part);
+        // A context that was stopped gives its tasks back flushed; parts already moved do no harm.
+        let outcome = if self.is_running() {
+            self.work().part(slot, from, size.min(total - from))
+        } else {
+            Err(Code::IoFailed)
+        };
+        if let Err(code) = outcome {
+            slot.part_failed.store(code.number(), Ordering::Relaxed);
+        }
+        if slot.parts.finished() {
+            match slot.part_failed.load(Ordering::Relaxed) {
+                0 => {
+                    self.work().close(slot, total);
+                    slot.finish(Ok(total));
+                }
+                failed => slot.finish(Err(Code::from_number(failed).unwrap_or(Code::Unexpected))),
+            }
+        }
+        true
+    }
+
+    /// Carries out one small task; the caller holds the lane's lock.
+    #[inline(always)]
+    pub(crate) fn do_small(&self, slot: &'static Slot) {
+        if self.is_running() && slot.flight.state() != flight::ORPHAN {
+            self.work().run(slot);
+        } else {
+            slot.finish(Err(Code::IoFailed));
+        }
+    }
+
+    /// A card worker looks at the context. True when it found something to do.
+    ///
+    /// Large tasks are helped with at once; small ones are taken over only when nobody turned them since the last look,
+    /// and some time passed in between (`napped`).
+    pub fn assist(&'static self, napped: bool) -> bool {
+        let mut worked = false;
+        for lane in self.lanes() {
+            let mut finished = false;
+            for _ in 0..16 {
+                if !self.do_part(lane) {
+                    break;
+                }
+                finished = true;
+            }
+            let exec = lane.exec_hint();
+            let stands = lane.seen.load(Ordering::Relaxed) == exec;
+            if napped && stands && lane.has_work() && lane.lock.take() {
+                for _ in 0..64 {
+                    let Some(slot) = lane.next() else { break };
+                    self.do_small(slot);
+                    finished = true;
+                }
+                if self.work().turn(self) {
+                    finished = true;
+                }
+                lane.lock.give();
+            }
+            if napped || !stands {
+                lane.seen.store(lane.exec_hint(), Ordering::Relaxed);
+            }
+            if finished {
+                worked = true;
+                if let Some(pe) = self.engine() {
+                    pe.signal.published();
+                }
+            }
+        }
+        worked
+    }
+
+    /// Is there anything a worker would have to do now or soon?
+    pub fn wants_worker(&self) -> bool {
+        self.lanes().any(Lane::has_work)
+    }
+
+    /// Refuses unless the context is in `state`.
+    ///
+    /// # Errors
+    /// BadState, with one log line.
+    pub fn require(&self, state: State, call: &str) -> Result<()> {
+        let now = self.state();
+        if now == state {
+            return Ok(());
+        }
+        log::error!(target: "softdpu::ctx", "{call}: {} context {self:p} is {now:?}, must be {state:?}", self.info.name);
+        Err(Error::new(Code::BadState, "context is in another state"))
+    }
+
+    /// The context behind a handle that was found alive; contexts live in type-stable memory.
+    #[inline(always)]
+    pub fn as_static(&self) -> &'static Core {
+        crate::handle::forever(self)
+    }
+
+    /// Sets an engine-defined setting (C).
+    pub fn set(&self, key: u32, value: u64) {
+        let mut settings = self.settings.lock().unwrap_or_else(|e| e.into_inner());
+        match settings.iter_mut().find(|s| s.0 == key) {
+            Some(setting) => setting.1 = value,
+            None => settings.push((key, value)),
+        }
+    }
+
+    /// An engine-defined setting (C).
+    pub fn setting(&self, key: u32) -> Option<u64> {
+        self.settings.lock().unwrap_or_else(|e| e.into_inner()).iter().find(|s| s.0 == key).map(|s| s.1)
+    }
+
+    /// What makes the engine at start (C); none until the mandatory configuration is there.
+    pub fn set_starter(&self, starter: Starter) {
+        *self.starter.lock().unwrap_or_else(|e| e.into_inner()) = Some(starter);
+    }
+
+    /// See [`Core::set_starter`].
+    pub fn starter(&self) -> Option<Starter> {
+        *self.starter.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Is the handle alive?
+    #[inline(always)]
+    pub fn is_live(&self) -> bool {
+        self.head.is(kind::CTX)
+    }
+
+    /// Takes engine, lanes and slots away. Idle contexts only.
+    pub(crate) fn strip(&'static self) {
+        self.board.detach(self);
+        self.work.replace(None);
+        let Ok(empty) = Lane::new(1, false) else { return };
+        let old = self.lanes.replace(LanePair { main: Bench::new(empty, Vec::new()), outbox: None });
+        old.main.give_back();
+        if let Some(outbox) = old.outbox {
+            outbox.give_back();
+        }
+    }
+}
+

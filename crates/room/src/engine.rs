@@ -1,0 +1,142 @@
+//! What an engine is: the only traits an engine folder implements.
+
+use crate::context::Core;
+use crate::slot::Slot;
+use softdpu_card::{EngineKind, Function};
+use softdpu_memory::device::Device;
+use softdpu_status::{Code, Error, Result};
+use std::sync::Arc;
+
+/// What the room knows of an engine without knowing its jobs.
+#[derive(Debug)]
+pub struct EngineInfo {
+    /// Name as in plans, tables and messages.
+    pub name: &'static str,
+    /// Which capability of a device it needs.
+    pub kind: EngineKind,
+    /// Names of its task kinds, by number.
+    pub tasks: &'static [&'static str],
+    /// Does a failed task stop the context?
+    pub fatal: bool,
+}
+
+/// An engine: names and types.
+pub trait Engine: Sized + Send + Sync + 'static {
+    /// What the room knows of it.
+    const INFO: &'static EngineInfo;
+    /// What a device can do with it.
+    type Caps;
+    /// Configuration of a context of the Rust face.
+    type Config: Default;
+    /// The closed set of its jobs; at most [`crate::slot::JOB_BYTES`] bytes.
+    type Job: Send + 'static;
+    /// What reaches the program besides completions.
+    type Event: Send + 'static;
+
+    /// Capabilities of a device.
+    ///
+    /// # Errors
+    /// NotSupported when it has no such engine.
+    fn caps(function: &Function) -> Result<Self::Caps>;
+
+    /// The software hardware behind a context on `device`, and how many tasks may fly.
+    ///
+    /// # Errors
+    /// NotSupported when the device lacks the engine, InvalidValue for a configuration out of its limits.
+    fn build(device: &Arc<Device>, config: Self::Config) -> Result<(Box<dyn Work>, u32)>;
+}
+
+/// An engine whose jobs are computed: they take memory and give memory, and wait for nobody.
+///
+/// Jobs are carried out in any order and reported in submission order.
+pub trait Compute: Send + Sync + 'static {
+    /// Its engine.
+    type Engine: Engine;
+
+    /// Bytes of work when the job may be cut into parts, 0 when it must be carried out whole. Looked at on submit.
+    fn divisible(&self, job: &<Self::Engine as Engine>::Job) -> u64 {
+        let _ = job;
+        0
+    }
+
+    /// What a checked submit refuses.
+    ///
+    /// # Errors
+    /// The status the submit answers.
+    fn check(&self, job: &<Self::Engine as Engine>::Job) -> Result<()>;
+
+    /// The whole job. A panic is caught and completes it with UNEXPECTED.
+    ///
+    /// # Errors
+    /// The reason of the failure; see [`Compute::status`].
+    fn run(&self, job: &mut <Self::Engine as Engine>::Job) -> Result<u64>;
+
+    /// The whole job where that is short and cannot panic; `None` leaves it to [`Compute::run`].
+    #[inline(always)]
+    fn quick(&self, job: &mut <Self::Engine as Engine>::Job) -> Option<u64> {
+        let _ = job;
+        None
+    }
+
+    /// Before the first part: checks the job and gives its total.
+    ///
+    /// # Errors
+    /// As [`Compute::run`].
+    fn open(&self, job: &<Self::Engine as Engine>::Job) -> Result<u64> {
+        let _ = job;
+        Err(Error::new(Code::Unexpected, "the job has no parts"))
+    }
+
+    /// Bytes `[from, from + len)` of a divisible job; called from several threads at once.
+    fn part(&self, job: &<Self::Engine as Engine>::Job, from: u64, len: u64) {
+        let _ = (job, from, len);
+    }
+
+    /// After the last part.
+    fn close(&self, job: &mut <Self::Engine as Engine>::Job, total: u64) {
+        let _ = (job, total);
+    }
+
+    /// The status of a failed task, from the reason of the failure.
+    fn status(&self, reason: Error) -> Code {
+        reason.code()
+    }
+}
+
+/// The engine of a context, its job type erased: what lanes and landings call.
+pub trait Work: Send + Sync {
+    /// Bytes of work when the task may be cut into parts, else 0.
+    fn divisible(&self, slot: &Slot) -> u64;
+    /// What a checked submit refuses.
+    ///
+    /// # Errors
+    /// The status the submit answers.
+    fn check(&self, slot: &Slot) -> Result<()>;
+    /// Carries out the whole task and finishes the slot.
+    fn run(&self, slot: &Slot);
+    /// Before the first part.
+    ///
+    /// # Errors
+    /// The status the task fails with.
+    fn open(&self, slot: &Slot) -> Result<u64, Code>;
+    /// One part.
+    ///
+    /// # Errors
+    /// UNEXPECTED after a panic.
+    fn part(&self, slot: &Slot, from: u64, len: u64) -> Result<(), Code>;
+    /// After the last part.
+    fn close(&self, slot: &Slot, total: u64);
+    /// Drops the job in the slot.
+    fn discard(&self, slot: &Slot);
+    /// Lands a task of the Rust face that goes to a handler.
+    fn handle(&self, core: &'static Core, slot: &'static Slot);
+    /// Engines with peers: one turn, with the lane's lock held. True when anything moved.
+    fn turn(&self, core: &'static Core) -> bool {
+        let _ = core;
+        false
+    }
+    /// Does it complete in its own order?
+    fn unordered(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,181 @@
+//! Jobs in slots: the adapter between an engine, which knows its job type, and the room, which does not.
+#![expect(unsafe_code, reason = "jobs are stored in place; the slot's owner is decided by its state")]
+
+use crate::context::Core;
+use crate::engine::{Compute, Engine, Work};
+use crate::flight;
+use crate::progress::TO_HANDLER;
+use crate::slot::Slot;
+use crate::sync::ProtocolCell;
+use core::marker::PhantomData;
+use core::panic::AssertUnwindSafe;
+use softdpu_status::{Code, Error, Result};
+use std::panic::catch_unwind;
+
+/// Takes a landed job and its result; gives the job back to fly again, or nothing.
+pub type JobHandler<E> =
+    Box<dyn FnMut(<E as Engine>::Job, Result<u64>, &mut Outbox<'_, E>) -> Option<<E as Engine>::Job> + Send>;
+
+/// Where a handler may post further tasks: the landing side's own lane, so that another thread may submit meanwhile.
+#[derive(Debug)]
+pub struct Outbox<'a, E: Engine> {
+    core: &'static Core,
+    only_here: PhantomData<(&'a mut (), fn() -> E)>,
+}
+
+impl<E: Engine> Outbox<'_, E> {
+    /// Posts a job whose result goes to the handler.
+    ///
+    /// # Errors
+    /// The job back, with BadState (not running) or Full (no slot is free).
+    pub fn post_job(&mut self, job: E::Job) -> Result<(), (Error, E::Job)> {
+        let Some(bench) = self.core.outbox().filter(|_| self.core.is_running()) else {
+            return Err((Error::new(Code::BadState, "the context is not running"), job));
+        };
+        let Some(slot) = bench.free_slot() else {
+            return Err((Error::new(Code::Full, "all tasks are in flight"), job));
+        };
+        fill::<E>(slot, job);
+        slot.set_op(TO_HANDLER);
+        self.core.launch(slot, &bench.lane);
+        Ok(())
+    }
+}
+
+/// Moves a job into a slot the caller owns.
+#[inline(always)]
+pub(crate) fn fill<E: Engine>(slot: &Slot, job: E::Job) {
+    // SAFETY: the caller owns the slot, whose context is of engine `E`; a previous job was taken out.
+    unsafe { slot.job::<E::Job>().write(job) };
+}
+
+/// Takes the job out of a slot the caller owns and filled.
+#[inline(always)]
+pub(crate) fn empty<E: Engine>(slot: &Slot) -> E::Job {
+    // SAFETY: the caller owns the slot; it holds a job of its context's engine.
+    unsafe { slot.job::<E::Job>().read() }
+}
+
+/// An engine whose jobs are computed, as the room's [`Work`].
+pub struct Computed<H: Compute> {
+    hardware: H,
+    handler: ProtocolCell<Option<JobHandler<H::Engine>>>,
+}
+
+// SAFETY: the handler is touched by the landing side alone, which is one thread at a time.
+unsafe impl<H: Compute> Sync for Computed<H> {}
+
+impl<H: Compute> core::fmt::Debug for Computed<H> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(<H::Engine as Engine>::INFO.name)
+    }
+}
+
+impl<H: Compute> Computed<H> {
+    /// The hardware, with a handler for tasks that go to one.
+    pub fn new(hardware: H, handler: Option<JobHandler<H::Engine>>) -> Box<Computed<H>> {
+        Box::new(Computed { hardware, handler: ProtocolCell::new(handler) })
+    }
+
+    #[inline(always)]
+    fn job<'a>(&self, slot: &'a Slot) -> &'a mut <H::Engine as Engine>::Job {
+        // SAFETY: called by whoever carries the task out, which has the job to itself until it says finished.
+        unsafe { &mut *slot.job::<<H::Engine as Engine>::Job>() }
+    }
+
+    #[inline(always)]
+    fn shared_job<'a>(&self, slot: &'a Slot) -> &'a <H::Engine as Engine>::Job {
+        // SAFETY: parts of one job only read it while any is unfinished.
+        unsafe { &*slot.job::<<H::Engine as Engine>::Job>() }
+    }
+
+    #[inline(never)]
+    fn run_whole(&self, slot: &Slot) {
+        let job = AssertUnwindSafe(self.job(slot));
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let job = job;
+            self.hardware.run(job.0)
+        }));
+        slot.finish(match outcome {
+            Ok(Ok(n)) => Ok(n),
+            Ok(Err(reason)) => Err(self.hardware.status(reason)),
+            Err(_) => Err(broken(slot)),
+        });
+    }
+}
+
+#[cold]
+fn broken(slot: &Slot) -> Code {
+    log::error!(target: "softdpu::task", "{} task {slot:p}: the engine panicked", slot.context().info().name);
+    Code::Unexpected
+}
+
+impl<H: Compute> Work for Computed<H> {
+    #[inline]
+    fn divisible(&self, slot: &Slot) -> u64 {
+        self.hardware.divisible(self.shared_job(slot))
+    }
+
+    fn check(&self, slot: &Slot) -> Result<()> {
+        self.hardware.check(self.shared_job(slot))
+    }
+
+    #[inline]
+    fn run(&self, slot: &Slot) {
+        match self.hardware.quick(self.job(slot)) {
+            Some(n) => slot.finish(Ok(n)),
+            None => self.run_whole(slot),
+        }
+    }
+
+    fn open(&self, slot: &Slot) -> Result<u64, Code> {
+        self.hardware.open(self.shared_job(slot)).map_err(|reason| self.hardware.status(reason))
+    }
+
+    fn part(&self, slot: &Slot, from: u64, len: u64) -> Result<(), Code> {
+        let job = self.shared_job(slot);
+        catch_unwind(AssertUnwindSafe(|| self.hardware.part(job, from, len))).map_err(|_| broken(slot))
+    }
+
+    fn close(&self, slot: &Slot, total: u64) {
+        self.hardware.close(self.job(slot), total);
+    }
+
+    fn discard(&self, slot: &Slot) {
+        drop(empty::<H::Engine>(slot));
+    }
+
+    fn handle(&self, core: &'static Core, slot: &'static Slot) {
+        let job = empty::<H::Engine>(slot);
+        let result = slot.outcome();
+        // From here on the slot holds no job; it is free again even if the handler unwinds.
+        let mut place = Place { slot, keep: false };
+        slot.flight.set(flight::HELD);
+        let mut outbox = Outbox { core, only_here: PhantomData };
+        let next = self.handler.with(|h| {
+            // SAFETY: landing side; handlers cannot call progress, so this is not re-entered.
+            unsafe { (*h).as_mut() }.and_then(|h| h(job, result, &mut outbox))
+        });
+        if let Some(job) = next
+            && let Some(bench) = core.outbox().filter(|_| core.is_running())
+        {
+            place.keep = true;
+            fill::<H::Engine>(slot, job);
+            core.launch(slot, &bench.lane);
+        }
+    }
+}
+
+/// Frees a slot on the way out.
+struct Place {
+    slot: &'static Slot,
+    keep: bool,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !self.keep {
+            self.slot.flight.set(flight::FREE);
+        }
+    }
+}

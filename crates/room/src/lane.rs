@@ -1,0 +1,195 @@
+//! A lane: where tasks wait, are carried out, and wait to be reported.
+//!
+//! One ring of slots with three counters. `tail` belongs to the submit side, `exec` to whoever holds the lane's lock,
+//! `head` to the landing side. Small tasks are carried out in order under the lock; large ones are claimed in parts by
+//! anybody, through a second ring, and reported in their turn. An engine with peers completes in its own order, through
+//! the completion ring.
+
+use crate::lock::LaneLock;
+use crate::slot::Slot;
+use crate::sync::{AtomicPtr, AtomicU32, Ordering};
+use softdpu_status::{Code, Error, Result};
+
+/// A ring of slots of one context.
+#[derive(Debug)]
+struct Ring {
+    cells: Box<[AtomicPtr<Slot>]>,
+    mask: u32,
+}
+
+impl Ring {
+    fn new(capacity: u32) -> Result<Ring> {
+        let n = capacity.max(1).next_power_of_two();
+        let no_memory = Error::new(Code::NoMemory, "no memory for a queue");
+        let mut cells = Vec::new();
+        cells.try_reserve_exact(n as usize).map_err(|_| no_memory)?;
+        cells.extend((0..n).map(|_| AtomicPtr::new(core::ptr::null_mut())));
+        Ok(Ring { cells: cells.into_boxed_slice(), mask: n - 1 })
+    }
+
+    #[inline(always)]
+    fn put(&self, at: u32, slot: &'static Slot) {
+        self.cells[(at & self.mask) as usize].store(core::ptr::from_ref(slot).cast_mut(), Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn get(&self, at: u32) -> &'static Slot {
+        crate::handle::slot_ref(self.cells[(at & self.mask) as usize].load(Ordering::Relaxed))
+    }
+}
+
+#[derive(Debug)]
+#[repr(align(64))]
+struct Line<T>(T);
+
+/// A lane.
+#[derive(Debug)]
+pub struct Lane {
+    tail: Line<AtomicU32>,
+    head: Line<AtomicU32>,
+    exec: AtomicU32,
+    pub(crate) lock: LaneLock,
+    ring: Ring,
+    large_head: Line<AtomicU32>,
+    large_tail: AtomicU32,
+    large: Ring,
+    back_tail: AtomicU32,
+    back: Option<Ring>,
+    /// Where a worker saw `exec` the last time it looked.
+    pub(crate) seen: AtomicU32,
+}
+
+impl Lane {
+    /// A lane for at most `capacity` tasks in flight; `unordered` for engines that complete in their own order.
+    pub(crate) fn new(capacity: u32, unordered: bool) -> Result<Lane> {
+        Ok(Lane {
+            tail: Line(AtomicU32::new(0)),
+            head: Line(AtomicU32::new(0)),
+            exec: AtomicU32::new(0),
+            lock: LaneLock::new(),
+            ring: Ring::new(capacity)?,
+            large_head: Line(AtomicU32::new(0)),
+            large_tail: AtomicU32::new(0),
+            large: Ring::new(capacity)?,
+            back_tail: AtomicU32::new(0),
+            back: if unordered { Some(Ring::new(capacity)?) } else { None },
+            seen: AtomicU32::new(0),
+        })
+    }
+
+    /// Submit side: one more task. There is room: never more slots fly than the ring holds.
+    #[inline(always)]
+    pub(crate) fn push(&self, slot: &'static Slot) {
+        let tail = self.tail.0.load(Ordering::Relaxed);
+        self.ring.put(tail, slot);
+        self.tail.0.store(tail.wrapping_add(1), Ordering::Release);
+    }
+
+    /// Submit side: the parts of this slot may be claimed by anybody from now on.
+    pub(crate) fn offer_parts(&self, slot: &'static Slot) {
+        let tail = self.large_tail.load(Ordering::Relaxed);
+        self.large.put(tail, slot);
+        self.large_tail.store(tail.wrapping_add(1), Ordering::Release);
+    }
+
+    /// Tasks submitted and not reported.
+    #[inline(always)]
+    pub(crate) fn in_flight(&self) -> u32 {
+        let head = self.head.0.load(Ordering::Relaxed);
+        self.tail.0.load(Ordering::Acquire).wrapping_sub(head)
+    }
+
+    /// Is nothing in flight?
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.in_flight() == 0
+    }
+
+    /// Landing side: the next task to report, ready or not (ordered engines); ready ones only (others).
+    #[inline(always)]
+    pub(crate) fn front(&self) -> Option<&'static Slot> {
+        let head = self.head.0.load(Ordering::Relaxed);
+        if let Some(back) = &self.back {
+            if head == self.back_tail.load(Ordering::Acquire) {
+                return None;
+            }
+            return Some(back.get(head));
+        }
+        if head == self.tail.0.load(Ordering::Acquire) { None } else { Some(self.ring.get(head)) }
+    }
+
+    /// Landing side: the front task is being reported.
+    #[inline(always)]
+    pub(crate) fn pop_front(&self) {
+        self.head.0.store(self.head.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
+    }
+
+    /// Lock holder: the next small task to carry out. Large ones are passed over; they look after themselves.
+    #[inline(always)]
+    pub(crate) fn next(&self) -> Option<&'static Slot> {
+        loop {
+            let at = self.exec.load(Ordering::Relaxed);
+            if at == self.tail.0.load(Ordering::Acquire) {
+                return None;
+            }
+            let slot = self.ring.get(at);
+            self.exec.store(at.wrapping_add(1), Ordering::Relaxed);
+            if !slot.is_large() {
+                return Some(slot);
+            }
+        }
+    }
+
+    /// Are there tasks nobody began? A hint unless the lock is held.
+    #[inline]
+    pub(crate) fn has_work(&self) -> bool {
+        self.exec.load(Ordering::Relaxed) != self.tail.0.load(Ordering::Acquire)
+            || self.large_head.0.load(Ordering::Relaxed) != self.large_tail.load(Ordering::Acquire)
+    }
+
+    /// Where the lock holder stands, as a hint: does it move?
+    pub(crate) fn exec_hint(&self) -> u32 {
+        self.exec.load(Ordering::Relaxed)
+    }
+
+    /// Anybody: claims a part of the oldest large task.
+    pub(crate) fn claim(&self) -> Option<(&'static Slot, u16)> {
+        loop {
+            let at = self.large_head.0.load(Ordering::Acquire);
+            if at == self.large_tail.load(Ordering::Acquire) {
+                return None;
+            }
+            let slot = self.large.get(at);
+            if let Some(part) = slot.parts.claim() {
+                return Some((slot, part));
+            }
+            self.retire_large(at);
+        }
+    }
+
+    fn retire_large(&self, at: u32) {
+        let next = at.wrapping_add(1);
+        // Whoever is late finds the head moved on; no part is lost, since an exhausted task has none.
+        let _ = self.large_head.0.compare_exchange(at, next, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// Landing side: takes exhausted tasks off the ring of large ones, so that a slot is on it at most once.
+    pub(crate) fn sweep_large(&self) {
+        loop {
+            let at = self.large_head.0.load(Ordering::Acquire);
+            if at == self.large_tail.load(Ordering::Acquire) || !self.large.get(at).parts.exhausted() {
+                return;
+            }
+            self.retire_large(at);
+        }
+    }
+
+    /// Lock holder, unordered engines: this task is through.
+    pub(crate) fn complete(&self, slot: &'static Slot) {
+        if let Some(back) = &self.back {
+            let at = self.back_tail.load(Ordering::Relaxed);
+            back.put(at, slot);
+            self.back_tail.store(at.wrapping_add(1), Ordering::Release);
+        }
+    }
+}

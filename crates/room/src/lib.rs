@@ -1,0 +1,46 @@
+//! The engine room.
+//!
+//! # Follow one task
+//!
+//! | step | file | what happens |
+//! |---|---|---|
+//! | 1 | the engine's `task.rs` | the task is a plain value that owns its buffers |
+//! | 2 | [`typed`] (Rust), `life.rs` (C) | `submit`: required checks; a free slot; a refused task comes back |
+//! | 3 | `job.rs`, [`slot`] | the job moves into the slot |
+//! | 4 | `context.rs`, `lane.rs` | the slot flies; it goes into the lane's ring; sleeping workers are rung |
+//! | 5 | `progress.rs`, or a worker of the board | whoever holds the lane's lock takes it; large tasks are claimed in parts |
+//! | 6 | `job.rs` | the engine gets its job |
+//! | 7 | the engine's `hardware.rs` | carries it out |
+//! | 8 | `softdpu_memory::copy` | moves the bytes |
+//! | 9 | [`slot`] | status and result; ready |
+//! | 10 | `progress.rs` | the front of the lane is ready: it lands |
+//! | 11 | `flight.rs`, `job.rs`, `calls.rs` | a waker is woken, a handler called, or a C callback |
+//! | 12 | [`inflight`] | the future gives the task and its result back |
+//!
+//! Hand-made concurrency is in `flight.rs` (who owns a task), `lock.rs` (who turns a lane), `parts.rs` (claims on large
+//! tasks), `arm.rs` (wake-ups) and `lane.rs` (rings); the first four are modelled with loom in `models`.
+
+pub mod board;
+pub mod calls;
+pub mod context;
+pub mod engine;
+pub mod entry;
+pub mod inflight;
+pub mod job;
+pub mod life;
+pub mod pe;
+pub mod pump;
+pub mod session;
+pub mod slot;
+pub mod sync;
+pub mod sys;
+pub mod task;
+pub mod typed;
+
+mod arm;
+mod flight;
+mod handle;
+mod lane;
+mod lock;
+mod parts;
+mod progress;

@@ -1,0 +1,272 @@
+//! Progress: carry out a little, report what is ready.
+//!
+//! [`Pe::step`] is the C face's: one completion or state change per call. [`Pe::sweep`] is the Rust face's: everything
+//! that is ready.
+
+use crate::context::{Core, State};
+use crate::flight::{self, Landed};
+use crate::handle::core_ref;
+use crate::lane::Lane;
+use crate::pe::Pe;
+use crate::slot::Slot;
+use crate::sync::Ordering;
+
+/// Delivery kinds of the Rust face, kept where C keeps the task kind.
+pub(crate) const TO_FUTURE: u8 = 0;
+/// See [`TO_FUTURE`].
+pub(crate) const TO_HANDLER: u8 = 1;
+
+/// Empty visits after which a context leaves the ring: cheap to come back in C, a system call in Rust.
+const PATIENCE_LOCAL: u32 = 3;
+const PATIENCE: u32 = 1000;
+
+#[derive(PartialEq, Eq, Clone, Copy)]
+enum Visit {
+    Nothing,
+    Worked,
+    Reported,
+}
+
+impl Core {
+    /// Would a visit find something?
+    pub(crate) fn needs_progress(&self) -> bool {
+        match self.state() {
+            State::Idle => false,
+            State::Stopping if self.in_flight() == 0 => self.may_idle(),
+            State::Starting => true,
+            _ => self.lanes().any(|lane| match lane.front() {
+                Some(slot) => slot.is_ready() || !slot.is_large() || !self.is_running(),
+                None => false,
+            }),
+        }
+    }
+
+    /// Nothing flies, and (C) nothing is unfreed.
+    #[inline]
+    pub(crate) fn may_idle(&self) -> bool {
+        self.in_flight() == 0 && (!self.is_local() || self.tasks_held() == 0)
+    }
+
+    /// Gets the front task of a lane ready, if that takes no more than one small task or one part.
+    #[inline(always)]
+    fn prepare(&self, lane: &Lane, slot: &'static Slot) -> Visit {
+        if slot.is_large() {
+            if !self.do_part(lane) {
+                return Visit::Nothing;
+            }
+        } else {
+            if !lane.lock.enter() {
+                return Visit::Nothing;
+            }
+            if let Some(next) = lane.next() {
+                self.do_small(next);
+            }
+            lane.lock.leave();
+        }
+        Visit::Worked
+    }
+}
+
+impl Pe {
+    /// One round for the C face: runs at most one callback. True when a callback ran or a state changed.
+    #[inline]
+    pub fn step(&'static self) -> bool {
+        if self.is_in_callback() {
+            log::debug!(target: "softdpu::pe", "progress engine {self:p}: progress called from one of its callbacks");
+            return false;
+        }
+        let mut left = self.count.load(Ordering::Relaxed);
+        let mut may_work = true;
+        while left > 0 {
+            let Some(prev) = core_ref(self.cursor.load(Ordering::Relaxed)) else { return false };
+            let Some(core) = core_ref(prev.next.load(Ordering::Relaxed)) else { return false };
+            // Moved on before anything is called, so that a callback may change the ring.
+            self.cursor.store(core::ptr::from_ref(core).cast_mut(), Ordering::Relaxed);
+            match self.visit(core, may_work) {
+                Visit::Reported => return true,
+                Visit::Worked => may_work = false,
+                Visit::Nothing => {
+                    let visits = core.idle_visits.load(Ordering::Relaxed) + 1;
+                    core.idle_visits.store(visits, Ordering::Relaxed);
+                    if visits > PATIENCE_LOCAL && core.in_flight() == 0 && core.is_running() {
+                        self.rest(prev, core);
+                    }
+                }
+            }
+            left -= 1;
+        }
+        false
+    }
+
+    #[inline(always)]
+    fn visit(&'static self, core: &'static Core, may_work: bool) -> Visit {
+        let lane = core.lane();
+        let Some(slot) = lane.front() else { return self.visit_empty(core) };
+        let mut visit = Visit::Nothing;
+        if !slot.is_ready() {
+            if may_work {
+                visit = core.prepare(lane, slot);
+            }
+            if !slot.is_ready() {
+                return visit;
+            }
+        }
+        core.idle_visits.store(0, Ordering::Relaxed);
+        lane.pop_front();
+        if slot.flight.state() != flight::FLYING || slot.is_large() || slot.status() != 0 {
+            if slot.is_large() {
+                lane.sweep_large();
+            }
+            if slot.flight.state() == flight::ORPHAN {
+                core.recycle(slot);
+                return if self.settle(core) { Visit::Reported } else { Visit::Worked };
+            }
+            if slot.status() != 0 && core.is_fatal() && core.is_running() {
+                self.fail(core, slot);
+            }
+        }
+        slot.flight.set(flight::HELD);
+        self.enter();
+        core.call_completion(slot);
+        self.leave();
+        if !core.is_running() {
+            self.settle(core);
+        }
+        Visit::Reported
+    }
+
+    #[inline(always)]
+    pub(crate) fn enter(&self) {
+        self.depth.store(self.depth.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(crate) fn leave(&self) {
+        self.depth.store(self.depth.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn visit_empty(&'static self, core: &'static Core) -> Visit {
+        if core.state() == State::Stopping && self.settle(core) { Visit::Reported } else { Visit::Nothing }
+    }
+
+    /// A failed task stops a context whose queue dies on errors.
+    #[cold]
+    #[inline(never)]
+    fn fail(&'static self, core: &'static Core, slot: &'static Slot) {
+        log::warn!(target: "softdpu::ctx",
+            "{} context {core:p}: task {slot:p} failed with status {}; the context stops", core.info().name, slot.status());
+        core.set_state(State::Stopping);
+        self.enter();
+        core.call_state(State::Running, State::Stopping);
+        self.leave();
+    }
+
+    /// A stopping context that has nothing left becomes idle. The program may destroy it in the callback.
+    #[inline(never)]
+    pub(crate) fn settle(&'static self, core: &'static Core) -> bool {
+        if core.state() != State::Stopping || !core.may_idle() {
+            return false;
+        }
+        let local = core.is_local();
+        self.unlink(core);
+        core.board().detach(core);
+        core.set_state(State::Idle);
+        self.enter();
+        core.call_state(State::Stopping, State::Idle);
+        self.leave();
+        if !local {
+            crate::typed::bury_if_over(core);
+        }
+        true
+    }
+
+    /// Everything that is ready, for the Rust face. Returns the number of tasks reported.
+    pub fn sweep(&'static self) -> usize {
+        if self.is_in_callback() {
+            return 0;
+        }
+        self.calls.store(self.calls.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.adopt();
+        let mut reported = 0;
+        let mut left = self.count.load(Ordering::Relaxed);
+        let mut parts = 1;
+        while left > 0 {
+            let Some(prev) = core_ref(self.cursor.load(Ordering::Relaxed)) else { break };
+            let Some(core) = core_ref(prev.next.load(Ordering::Relaxed)) else { break };
+            self.cursor.store(core::ptr::from_ref(core).cast_mut(), Ordering::Relaxed);
+            left -= 1;
+            let n = self.sweep_lane(core, core.lane(), &mut parts)
+                + core.outbox().map_or(0, |b| self.sweep_lane(core, &b.lane, &mut parts));
+            reported += n;
+            if n == 0 {
+                let visits = core.idle_visits.load(Ordering::Relaxed) + 1;
+                core.idle_visits.store(visits, Ordering::Relaxed);
+                if core.state() == State::Stopping {
+                    self.settle(core);
+                } else if visits > PATIENCE && core.in_flight() == 0 {
+                    self.rest(prev, core);
+                }
+            } else {
+                core.idle_visits.store(0, Ordering::Relaxed);
+                if !core.is_running() {
+                    self.settle(core);
+                }
+            }
+        }
+        reported
+    }
+
+    fn sweep_lane(&'static self, core: &'static Core, lane: &Lane, parts: &mut u32) -> usize {
+        let mut reported = 0;
+        // What was submitted before this visit; handlers that post again wait for the next one.
+        for _ in 0..lane.in_flight() {
+            let Some(slot) = lane.front() else { break };
+            if !slot.is_ready() {
+                if slot.is_large() {
+                    if *parts == 0 {
+                        break;
+                    }
+                    *parts -= 1;
+                }
+                core.prepare(lane, slot);
+                if !slot.is_ready() {
+                    break;
+                }
+            }
+            lane.pop_front();
+            if slot.is_large() {
+                lane.sweep_large();
+            }
+            if slot.status() != 0 && core.is_fatal() && core.is_running() {
+                self.fail(core, slot);
+            }
+            self.deliver(core, slot);
+            reported += 1;
+        }
+        reported
+    }
+
+    #[inline(always)]
+    fn deliver(&'static self, core: &'static Core, slot: &'static Slot) {
+        if slot.op() == usize::from(TO_HANDLER) {
+            self.enter();
+            let leave = Leave(self);
+            core.work().handle(core, slot);
+            drop(leave);
+        } else if slot.flight.land() == Landed::Orphan {
+            core.work().discard(slot);
+            slot.flight.set(flight::FREE);
+        }
+    }
+}
+
+/// Leaves the callback even when it unwinds.
+struct Leave(&'static Pe);
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}

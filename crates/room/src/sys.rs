@@ -1,0 +1,33 @@
+//! Two system calls that no safe wrapper offers.
+#![expect(unsafe_code, reason = "membarrier and the signal mask have no safe wrapper")]
+
+const CMD_REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
+const CMD_PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
+
+fn call(cmd: libc::c_int) -> bool {
+    // SAFETY: membarrier takes no pointers; unknown commands are refused by the kernel.
+    unsafe { libc::syscall(libc::SYS_membarrier, cmd, 0 as libc::c_int, 0 as libc::c_int) == 0 }
+}
+
+/// Registers the process for expedited private barriers; false where the kernel has none or forbids it.
+pub(crate) fn membarrier_register() -> bool {
+    cfg!(not(miri)) && call(CMD_REGISTER_PRIVATE_EXPEDITED) && call(CMD_PRIVATE_EXPEDITED)
+}
+
+/// A full barrier on every running thread of this process.
+pub(crate) fn membarrier() {
+    if !call(CMD_PRIVATE_EXPEDITED) {
+        // Cannot happen after a successful registration, except in a child of fork; be safe there too.
+        core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+    }
+}
+
+/// Blocks all signals on the calling thread, so that the program's handlers never run on a thread of the library.
+pub fn block_signals() {
+    // SAFETY: both sets live on this stack frame; the calls only read and write them.
+    unsafe {
+        let mut all = core::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, core::ptr::null_mut());
+    }
+}

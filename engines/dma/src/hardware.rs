@@ -1,0 +1,136 @@
+//! How a copy is carried out.
+
+use crate::caps::Caps;
+use crate::task::{Job, Memcpy};
+use softdpu_card::{EngineKind, Function};
+use softdpu_memory::copy::{self, Gate, STREAM_FROM};
+use softdpu_memory::device::Device;
+use softdpu_memory::node::{Lent, Node};
+use softdpu_room::engine::{Compute, Engine, EngineInfo, Work};
+use softdpu_room::job::{Computed, JobHandler};
+use softdpu_room::task::{Handler, job_handler};
+use softdpu_status::{Code, Error, Result};
+use std::sync::Arc;
+
+/// The DMA engine.
+#[derive(Debug)]
+pub struct Dma {
+    gate: Gate,
+}
+
+/// Configuration of a DMA context of the Rust face.
+#[derive(Default)]
+pub struct Config {
+    /// Tasks in flight at most; 0 stands for 64.
+    pub memcpy: u32,
+    /// Gets every copy that was posted.
+    pub on_memcpy: Option<Handler<Memcpy>>,
+}
+
+impl std::fmt::Debug for Config {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Config {{ memcpy: {}, on_memcpy: {} }}", self.memcpy, self.on_memcpy.is_some())
+    }
+}
+
+impl Dma {
+    /// The engine of a context on `device`.
+    ///
+    /// # Errors
+    /// NotSupported when the device has no DMA engine.
+    pub fn on(device: &Device) -> Result<Dma> {
+        let caps = Caps::of(device.function())?;
+        Ok(Dma { gate: Gate::new(device.bit(), caps.max_buf_size, caps.max_buf_list_len) })
+    }
+
+    /// As the room's work.
+    pub fn work(self, handler: Option<JobHandler<Dma>>) -> Box<dyn Work> {
+        Computed::new(self, handler)
+    }
+}
+
+impl Engine for Dma {
+    const INFO: &'static EngineInfo =
+        &EngineInfo { name: "dma", kind: EngineKind::Dma, tasks: &["memcpy"], fatal: true };
+    type Caps = Caps;
+    type Config = Config;
+    type Job = Job;
+    type Event = core::convert::Infallible;
+
+    fn caps(function: &Function) -> Result<Caps> {
+        Caps::of(function)
+    }
+
+    fn build(device: &Arc<Device>, config: Config) -> Result<(Box<dyn Work>, u32)> {
+        let count = if config.memcpy == 0 { 64 } else { config.memcpy };
+        let limit = Caps::of(device.function())?.max_num_tasks;
+        if count > limit {
+            log::error!(target: "softdpu::dma", "dma context on {}: {count} tasks asked for, limit {limit}",
+                device.function().pci());
+            return Err(Error::new(Code::InvalidValue, "more tasks than the device takes"));
+        }
+        Ok((Dma::on(device)?.work(config.on_memcpy.map(job_handler)), count))
+    }
+}
+
+#[inline(always)]
+fn both(job: &Job) -> Option<(&Node, &Node)> {
+    Some((job.src.and_then(Lent::node)?, job.dst.and_then(Lent::node)?))
+}
+
+#[cold]
+fn missing(job: &Job) -> Error {
+    let which = if job.src.and_then(Lent::node).is_none() { "source" } else { "destination" };
+    log::error!(target: "softdpu::dma", "dma memcpy: the {which} buffer is NULL or was released");
+    Error::new(Code::InvalidValue, "a buffer is missing")
+}
+
+impl Compute for Dma {
+    type Engine = Dma;
+
+    #[inline(always)]
+    fn divisible(&self, job: &Job) -> u64 {
+        match job.src.and_then(Lent::node) {
+            Some(src) => copy::volume(src),
+            None => 0,
+        }
+    }
+
+    fn check(&self, job: &Job) -> Result<()> {
+        let (src, dst) = both(job).ok_or_else(|| missing(job))?;
+        copy::check(src, dst, &self.gate).map(|_| ())
+    }
+
+    fn run(&self, job: &mut Job) -> Result<u64> {
+        let (src, dst) = both(job).ok_or_else(|| missing(job))?;
+        copy::transfer(src, dst, &self.gate)
+    }
+
+    #[inline(always)]
+    fn quick(&self, job: &mut Job) -> Option<u64> {
+        let (src, dst) = both(job)?;
+        copy::transfer_line(src, dst, &self.gate)
+    }
+
+    fn open(&self, job: &Job) -> Result<u64> {
+        let (src, dst) = both(job).ok_or_else(|| missing(job))?;
+        copy::check(src, dst, &self.gate)
+    }
+
+    fn part(&self, job: &Job, from: u64, len: u64) {
+        if let Some((src, dst)) = both(job) {
+            copy::transfer_part(src, dst, from, len, copy::volume(src) >= STREAM_FROM);
+        }
+    }
+
+    fn close(&self, job: &mut Job, total: u64) {
+        if let Some((_, dst)) = both(job) {
+            copy::commit(dst, total);
+        }
+    }
+
+    /// A copy that fails on the card fails as an I/O error, whatever the reason; the reason is in the log.
+    fn status(&self, _: Error) -> Code {
+        Code::IoFailed
+    }
+}

@@ -1,0 +1,1 @@
+//! Example programs, one page each.

@@ -1,0 +1,105 @@
+//! `softdpu bench`: engines against what the processor does alone.
+//!
+//! A figure without a comparison of the same moment says little on a machine that others use too. So each row
+//! runs the engine and its yardstick in turn, round by round, on the same amounts of data and threads; the
+//! ratio is the median over the rounds.
+
+mod dma;
+mod measure;
+mod memcpy;
+mod options;
+
+use lexopt::Parser;
+use serde::Serialize;
+
+use crate::message::{Failure, Outcome};
+use crate::output::{self, Table};
+use options::Options;
+
+/// One line of the result. Times per task in nanoseconds; rates in bytes per second.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    pub(crate) engine: &'static str,
+    pub(crate) op: &'static str,
+    pub(crate) size: u64,
+    pub(crate) depth: u32,
+    pub(crate) threads: u32,
+    /// Which interface: `handler` or `future`.
+    pub(crate) face: &'static str,
+    /// How completions are waited for: `poll` or `event`.
+    pub(crate) wait: &'static str,
+    /// Wall time divided by the tasks of one thread.
+    pub(crate) ns_per_task: f64,
+    /// All threads together.
+    pub(crate) bytes_per_s: f64,
+    pub(crate) yardstick: &'static str,
+    pub(crate) yardstick_bytes_per_s: f64,
+    /// Rate over the yardstick's rate, median over rounds: above 1 the engine is faster.
+    pub(crate) ratio: f64,
+    /// From submission to the moment the program learns of the completion.
+    pub(crate) p50_ns: u64,
+    pub(crate) p99_ns: u64,
+    pub(crate) p999_ns: u64,
+}
+
+pub(crate) fn main(arguments: Parser) -> Outcome {
+    let Some(options) = Options::parse(arguments)? else { return output::print(&options::help()) };
+    let machine = options.card.machine()?;
+    let rows = dma::rows(&machine, &options).map_err(Failure::failed)?;
+    if options.json {
+        return output::print(&output::json(&rows)?);
+    }
+    output::print(&text(&rows))
+}
+
+fn text(rows: &[Row]) -> String {
+    let mut table = Table::new(&[
+        "engine", "op", "size", "depth", "threads", "face", "wait", "ns/task", "GB/s", "yardstick", "GB/s", "ratio",
+        "p50 us", "p99 us", "p99.9 us",
+    ]);
+    for r in rows {
+        table.row([
+            r.engine.to_owned(),
+            r.op.to_owned(),
+            size_text(r.size),
+            r.depth.to_string(),
+            r.threads.to_string(),
+            r.face.to_owned(),
+            r.wait.to_owned(),
+            format!("{:.1}", r.ns_per_task),
+            format!("{:.3}", r.bytes_per_s / 1e9),
+            r.yardstick.to_owned(),
+            format!("{:.3}", r.yardstick_bytes_per_s / 1e9),
+            format!("{:.2}", r.ratio),
+            micros(r.p50_ns),
+            micros(r.p99_ns),
+            micros(r.p999_ns),
+        ]);
+    }
+    table.text(&[2, 3, 4, 7, 8, 10, 11, 12, 13, 14])
+}
+
+fn micros(ns: u64) -> String {
+    format!("{:.2}", ns as f64 / 1e3)
+}
+
+/// `64`, `4K`, `1M`: the largest unit that leaves a whole number.
+fn size_text(bytes: u64) -> String {
+    match [(30, "G"), (20, "M"), (10, "K")].iter().find(|(shift, _)| bytes != 0 && bytes % (1 << shift) == 0) {
+        Some((shift, unit)) => format!("{}{unit}", bytes >> shift),
+        None => bytes.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_and_written_alike() {
+        for (bytes, text) in [(64, "64"), (4096, "4K"), (1 << 20, "1M"), (3 << 30, "3G"), (1025, "1025"), (0, "0")] {
+            assert_eq!(size_text(bytes), text);
+            assert_eq!(options::size(text), Some(bytes));
+        }
+    }
+}

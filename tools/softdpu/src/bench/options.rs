@@ -1,0 +1,199 @@
+//! The command line of `softdpu bench`.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use lexopt::Parser;
+use lexopt::prelude::*;
+
+use crate::card::{CARD_HELP, CardOptions};
+use crate::message::Failure;
+
+const HELP: &str = "\
+Measures an engine against what the processor does alone, in the same run.
+
+Usage: softdpu bench [OPTIONS] ENGINE
+
+ENGINE is dma, or all for every engine of this version.
+
+Options:
+  --sizes LIST                bytes per task, with K, M or G (default 64,4K,64K,1M,16M)
+  --depth LIST                tasks in flight (default 1,32)
+  --threads LIST              threads, each with its own context (default 1)
+  --wait poll|event|both      look for completions all the time, or sleep until told (default poll)
+  --face handler|future|both  how the program is told (default handler)
+  --seconds N                 time per row (default 0.5)
+  --json                      one JSON document: a list of rows
+";
+
+/// The help text.
+pub(crate) fn help() -> String {
+    format!("{HELP}{CARD_HELP}")
+}
+
+/// Options of a later release.
+const LATER: [&str; 2] = ["svg", "compare"];
+
+/// Depths and threads beyond this say nothing more.
+const MAX_DEPTH: u64 = 4096;
+const MAX_THREADS: u64 = 256;
+/// Most bytes that all buffers of a row may take, to refuse what would only swap.
+const MAX_MEMORY: u64 = 8 << 30;
+
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) card: CardOptions,
+    pub(crate) json: bool,
+    pub(crate) sizes: Vec<u64>,
+    pub(crate) depths: Vec<u32>,
+    pub(crate) threads: Vec<u32>,
+    pub(crate) waits: Vec<Wait>,
+    pub(crate) faces: Vec<Face>,
+    pub(crate) time: Duration,
+}
+
+/// How completions are waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    Poll,
+    Event,
+}
+
+impl Wait {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Poll => "poll",
+            Self::Event => "event",
+        }
+    }
+}
+
+/// How the program is told of a completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Face {
+    Handler,
+    Future,
+}
+
+impl Face {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Handler => "handler",
+            Self::Future => "future",
+        }
+    }
+}
+
+impl Options {
+    /// `None`: help was asked for.
+    pub(crate) fn parse(mut arguments: Parser) -> Result<Option<Self>, Failure> {
+        let mut options = Self {
+            card: CardOptions::default(),
+            json: false,
+            sizes: vec![64, 4 << 10, 64 << 10, 1 << 20, 16 << 20],
+            depths: vec![1, 32],
+            threads: vec![1],
+            waits: vec![Wait::Poll],
+            faces: vec![Face::Handler],
+            time: Duration::from_millis(500),
+        };
+        let mut engine = None;
+        while let Some(argument) = arguments.next()? {
+            match argument {
+                Short('h') | Long("help") => return Ok(None),
+                Long("json") => options.json = true,
+                Long("sizes") => options.sizes = list(&arguments.value()?, "--sizes", 1 << 40)?,
+                Long("depth") => options.depths = small_list(&arguments.value()?, "--depth", MAX_DEPTH)?,
+                Long("threads") => options.threads = small_list(&arguments.value()?, "--threads", MAX_THREADS)?,
+                Long("wait") => {
+                    let all = [("poll", Wait::Poll), ("event", Wait::Event)];
+                    options.waits = choice(&arguments.value()?, "--wait", &all)?;
+                }
+                Long("face") => {
+                    let all = [("handler", Face::Handler), ("future", Face::Future)];
+                    options.faces = choice(&arguments.value()?, "--face", &all)?;
+                }
+                Long("seconds") => options.time = seconds(&arguments.value()?)?,
+                Long(name) if LATER.contains(&name) => {
+                    return Err(Failure::usage(format!("bench: --{name} is not available yet in this version")));
+                }
+                Long(name) if CardOptions::NAMES.contains(&name) => {
+                    let name = name.to_owned();
+                    options.card.set(&name, arguments.value()?)?;
+                }
+                Value(name) if engine.is_none() => engine = Some(name),
+                other => return Err(other.unexpected().into()),
+            }
+        }
+        check_engine(engine)?;
+        options.check_memory()?;
+        Ok(Some(options))
+    }
+
+    /// A source and a destination per task in flight, for the engine and for the yardstick.
+    fn check_memory(&self) -> Result<(), Failure> {
+        let largest = |list: &[u32]| list.iter().copied().max().unwrap_or(1);
+        let size = self.sizes.iter().copied().max().unwrap_or(0);
+        let pairs = u64::from(largest(&self.depths)) * u64::from(largest(&self.threads));
+        let bytes = size.saturating_mul(pairs).saturating_mul(4);
+        if bytes <= MAX_MEMORY {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "bench: the largest row would need {bytes} bytes for its buffers, more than {MAX_MEMORY}; \
+             take smaller --sizes, --depth or --threads"
+        )))
+    }
+}
+
+fn check_engine(engine: Option<OsString>) -> Result<(), Failure> {
+    match engine.as_ref().and_then(|e| e.to_str()) {
+        Some("dma" | "all") => Ok(()),
+        _ => {
+            let given = engine.map_or("no engine given".to_owned(), |e| format!("no bench for '{}'", e.display()));
+            Err(Failure::usage(format!("bench: {given}; this version measures: dma, all")))
+        }
+    }
+}
+
+/// A number of bytes with an optional unit.
+pub(crate) fn size(text: &str) -> Option<u64> {
+    let (digits, shift) = match text.as_bytes().last()? {
+        b'K' | b'k' => (&text[..text.len() - 1], 10),
+        b'M' | b'm' => (&text[..text.len() - 1], 20),
+        b'G' | b'g' => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+fn list(value: &OsString, option: &str, most: u64) -> Result<Vec<u64>, Failure> {
+    let text = value.to_string_lossy();
+    let wrong = |item: &str| Failure::usage(format!("bench: {option}: '{item}' is not a number from 1 to {most}"));
+    let number = |item: &str| size(item.trim()).filter(|n| (1..=most).contains(n)).ok_or_else(|| wrong(item));
+    text.split(',').map(number).collect()
+}
+
+fn small_list(value: &OsString, option: &str, most: u64) -> Result<Vec<u32>, Failure> {
+    // The bound keeps every number small.
+    Ok(list(value, option, most)?.into_iter().filter_map(|n| u32::try_from(n).ok()).collect())
+}
+
+fn choice<T: Copy>(value: &OsString, option: &str, all: &[(&str, T)]) -> Result<Vec<T>, Failure> {
+    let text = value.to_string_lossy();
+    if text == "both" {
+        return Ok(all.iter().map(|(_, t)| *t).collect());
+    }
+    let found = all.iter().find(|(name, _)| *name == text);
+    let names: Vec<_> = all.iter().map(|(name, _)| *name).collect();
+    let wrong = || Failure::usage(format!("bench: {option}: '{text}'; allowed: {}, both", names.join(", ")));
+    found.map(|(_, t)| vec![*t]).ok_or_else(wrong)
+}
+
+fn seconds(value: &OsString) -> Result<Duration, Failure> {
+    let text = value.to_string_lossy();
+    let parsed = text.parse::<f64>().ok().filter(|s| (0.001..=3600.0).contains(s));
+    parsed.map(Duration::from_secs_f64).ok_or_else(|| {
+        Failure::usage(format!("bench: --seconds: '{text}' is not a number from 0.001 to 3600"))
+    })
+}
