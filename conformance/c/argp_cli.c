@@ -5,6 +5,7 @@
  * clauses: core-base Argument parser: command line
  * covers: @
  */
+#define _GNU_SOURCE
 #include <limits.h>
 
 #include <doca_log.h>

@@ -5,6 +5,7 @@
  * clauses: core-base DEVICE value syntax; register_dev_open_callback
  * covers: @
  */
+#define _GNU_SOURCE
 #include <doca_dev.h>
 
 #include "argp_rig.h"

@@ -5,6 +5,7 @@
  * clauses: core-base Argument parser: JSON
  * covers: @
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 
 #include <doca_log.h>

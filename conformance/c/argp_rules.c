@@ -5,6 +5,7 @@
  * clauses: core-base doca_argp.h life cycle, registration, params
  * covers: @
  */
+#define _GNU_SOURCE
 #include "argp_rig.h"
 
 static struct argp_seen seen;

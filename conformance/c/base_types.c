@@ -78,7 +78,7 @@ static void bit_fields(void)
 
 static void structure_versions(void)
 {
-	DOCA_STRUCT_DEF(struct versioned, defined);
+	DOCA_STRUCT_DEF(versioned, defined);
 	struct versioned a, *heap = malloc(sizeof(*heap)), listed = {DOCA_STRUCT_CTOR_LIST_START, .value = 3};
 
 	MUST_BE(heap != NULL);

@@ -5,6 +5,7 @@
  * clauses: device-profiles; core-exec 10; core-memory capability flags per card
  * covers: @
  */
+#define _GNU_SOURCE
 #include <sys/wait.h>
 
 #include "capture.h"

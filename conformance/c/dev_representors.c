@@ -26,11 +26,14 @@ static void filters(struct doca_dev *dev)
 {
 	const struct doca_devinfo *info = doca_dev_as_devinfo(dev);
 	uint8_t all = 0, net = 0, emulated = 0;
+	doca_error_t asked;
 
-	filter_agrees(dev, DOCA_DEVINFO_REP_FILTER_ALL, doca_devinfo_rep_cap_is_filter_all_supported(info, &all), all);
-	filter_agrees(dev, DOCA_DEVINFO_REP_FILTER_NET, doca_devinfo_rep_cap_is_filter_net_supported(info, &net), net);
-	filter_agrees(dev, DOCA_DEVINFO_REP_FILTER_EMULATED,
-		      doca_devinfo_rep_cap_is_filter_emulated_supported(info, &emulated), emulated);
+	asked = doca_devinfo_rep_cap_is_filter_all_supported(info, &all);
+	filter_agrees(dev, DOCA_DEVINFO_REP_FILTER_ALL, asked, all);
+	asked = doca_devinfo_rep_cap_is_filter_net_supported(info, &net);
+	filter_agrees(dev, DOCA_DEVINFO_REP_FILTER_NET, asked, net);
+	asked = doca_devinfo_rep_cap_is_filter_emulated_supported(info, &emulated);
+	filter_agrees(dev, DOCA_DEVINFO_REP_FILTER_EMULATED, asked, emulated);
 	CHECK_STATUS(doca_devinfo_rep_cap_is_filter_net_supported(info, NULL), DOCA_ERROR_INVALID_VALUE);
 	CHECK_STATUS(doca_devinfo_rep_cap_is_filter_net_supported(NULL, &net), DOCA_ERROR_INVALID_VALUE);
 }

@@ -5,6 +5,7 @@
  * clauses: core-base doca_log (thread safe, one piece), Threads
  * covers: @
  */
+#define _GNU_SOURCE
 #include "capture.h"
 
 #define THREADS 8

@@ -6,6 +6,7 @@
  * clauses: core-exec 7; doca_pe_get_notification_handle, request, clear, set_event_mode
  * covers: @
  */
+#define _GNU_SOURCE
 #include <poll.h>
 #include <time.h>
 

@@ -6,6 +6,7 @@
  * clauses: core-base Argument parser (command line, JSON), core-exec 10
  * covers: @
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/wait.h>

@@ -5,6 +5,7 @@
  * clauses: core-exec 8 (device calls from any thread), doca_dev_open (same pointer)
  * covers: @
  */
+#define _GNU_SOURCE
 #include <pthread.h>
 
 #include "rig.h"

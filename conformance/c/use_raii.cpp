@@ -23,8 +23,10 @@
 
 #include "check.h"
 
-namespace card {
 DOCA_LOG_REGISTER(CARD::RAII);
+
+namespace card {
+DOCA_LOG_REGISTER(CARD::INSIDE);
 
 struct error : std::runtime_error {
 	error(const std::string &what, doca_error_t code)
@@ -61,6 +63,7 @@ using buffer = std::unique_ptr<doca_buf, drop>;
 
 device open_first()
 {
+	DOCA_LOG_DBG("looking for a device");
 	doca_devinfo **list = nullptr;
 	uint32_t count = 0;
 	doca_dev *opened = nullptr;

@@ -5,6 +5,7 @@
  * clauses: core-exec 3e, 3h
  * covers: @
  */
+#define _GNU_SOURCE
 #include <sys/time.h>
 
 #include "rig.h"

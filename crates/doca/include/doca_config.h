@@ -4,7 +4,7 @@
 #ifndef DOCA_CONFIG_H_
 #define DOCA_CONFIG_H_
 
-#include "doca_build_config.h"
+#include <doca_build_config.h>
 
 /* Helpers of doca_compat.h that need the C library; device code has none. */
 #define DOCA_COMPAT_HELPERS

@@ -92,7 +92,10 @@ pub unsafe extern "C" fn doca_buf_inc_refcount(buf: *mut Node, refcount: *mut u1
     }
     let count = node.refs();
     let Some(more) = count.checked_add(1) else {
-        return refuse(Code::TooBig, format_args!("buffer {node:p} has {count} references, the most there can be"));
+        return refuse(
+            Code::TooBig,
+            format_args!("buffer {node:p} has {count} references, the most there can be"),
+        );
     };
     node.set_refs(more);
     // SAFETY: the caller's promise.
@@ -197,7 +200,9 @@ pub unsafe extern "C" fn doca_buf_get_list_len(buf: *const Node, num_elements: *
     match unsafe { buffer(buf, "doca_buf_get_list_len") } {
         Ok(node) if node.is_member() => not_a_head(node, "doca_buf_get_list_len"),
         // SAFETY: the caller's promise.
-        Ok(_) => unsafe { read(buf, num_elements, "doca_buf_get_list_len", |node| node.list().count() as u32) },
+        Ok(_) => unsafe {
+            read(buf, num_elements, "doca_buf_get_list_len", |node| node.list().count() as u32)
+        },
         Err(number) => number,
     }
 }
@@ -275,7 +280,10 @@ pub unsafe extern "C" fn doca_buf_chain_list_tail(
     // is the caller's word: looking would take as long as the list is.
     let alone = core::ptr::eq(head, tail);
     if tail.next().is_some() || alone == tail.is_member() || (!alone && head.next().is_none()) {
-        return refuse(Code::NotPermitted, format_args!("{CALL}: buffer {tail:p} is not the tail of the list of {head:p}"));
+        return refuse(
+            Code::NotPermitted,
+            format_args!("{CALL}: buffer {tail:p} is not the tail of the list of {head:p}"),
+        );
     }
     // SAFETY: the caller's promise.
     unsafe { chain(head, tail, list2, CALL) }
@@ -296,10 +304,16 @@ unsafe fn chain(head: &Node, last: &Node, list2: *mut Node, call: &'static str) 
         return not_a_head(second, call);
     }
     if core::ptr::eq(head, second) {
-        return refuse(Code::InvalidValue, format_args!("{call}: buffer {head:p} cannot be chained to itself"));
+        return refuse(
+            Code::InvalidValue,
+            format_args!("{call}: buffer {head:p} cannot be chained to itself"),
+        );
     }
     if second.refs() != 1 {
-        let line = format_args!("{call}: buffer {second:p} has {} references, chaining it needs exactly 1", second.refs());
+        let line = format_args!(
+            "{call}: buffer {second:p} has {} references, chaining it needs exactly 1",
+            second.refs()
+        );
         return refuse(Code::NotPermitted, line);
     }
     Node::link(last, second);

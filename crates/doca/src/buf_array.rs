@@ -106,7 +106,8 @@ pub unsafe extern "C" fn doca_buf_arr_start(buf_arr: *mut BufArray) -> c_int {
         let Some(map) = map.filter(|map| map.region().is_open()) else {
             return refuse(Code::BadState, "its memory map is not started");
         };
-        let end = (place.size as u64).checked_mul(this.elements as u64).and_then(|n| n.checked_add(place.offset));
+        let end =
+            (place.size as u64).checked_mul(this.elements as u64).and_then(|n| n.checked_add(place.offset));
         if end.is_none_or(|end| end > map.region().len() as u64) {
             return refuse(Code::NoMemory, "its memory map is too small");
         }

@@ -111,7 +111,10 @@ impl Inventory {
 /// # Safety
 /// `inventory` is NULL or good for one write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_buf_inventory_create(num_elements: usize, inventory: *mut *mut Inventory) -> c_int {
+pub unsafe extern "C" fn doca_buf_inventory_create(
+    num_elements: usize,
+    inventory: *mut *mut Inventory,
+) -> c_int {
     enter("doca_buf_inventory_create", || {
         // SAFETY: the caller's promise.
         let slot = unsafe { output(inventory, "doca_buf_inventory_create") }?;
@@ -222,7 +225,8 @@ pub unsafe extern "C" fn doca_buf_inventory_buf_get_by_args(
     buf: *mut *mut Node,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    let (Some(this), Some(map), false) = (unsafe { live(inventory) }, unsafe { live(mmap) }, buf.is_null()) else {
+    let (Some(this), Some(map), false) = (unsafe { live(inventory) }, unsafe { live(mmap) }, buf.is_null())
+    else {
         // SAFETY: the caller's promise.
         return unsafe { refuse_take(inventory, mmap) };
     };
@@ -314,7 +318,11 @@ pub unsafe extern "C" fn doca_buf_inventory_buf_reuse_by_args(
 /// # Safety
 /// `buf` is NULL or a handle of this library.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_buf_inventory_buf_reuse_by_addr(buf: *mut Node, addr: *mut c_void, len: usize) -> c_int {
+pub unsafe extern "C" fn doca_buf_inventory_buf_reuse_by_addr(
+    buf: *mut Node,
+    addr: *mut c_void,
+    len: usize,
+) -> c_int {
     // SAFETY: the caller's promise.
     match unsafe { buffer(buf, "doca_buf_inventory_buf_reuse_by_addr") } {
         Ok(node) => reuse(node, addr, len, addr, 0),
@@ -344,10 +352,15 @@ pub unsafe extern "C" fn doca_buf_inventory_buf_reuse_by_data(
 /// # Safety
 /// NULL or a handle of this library.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_buf_inventory_set_user_data(inventory: *mut Inventory, user_data: u64) -> c_int {
+pub unsafe extern "C" fn doca_buf_inventory_set_user_data(
+    inventory: *mut Inventory,
+    user_data: u64,
+) -> c_int {
     enter("doca_buf_inventory_set_user_data", || {
         // SAFETY: the caller's promise.
-        unsafe { checked(inventory, "doca_buf_inventory_set_user_data") }?.user_data.store(user_data, Relaxed);
+        unsafe { checked(inventory, "doca_buf_inventory_set_user_data") }?
+            .user_data
+            .store(user_data, Relaxed);
         Ok(())
     })
 }

@@ -270,7 +270,10 @@ pub unsafe extern "C" fn doca_buf_pool_set_user_data(buf_pool: *mut Pool, user_d
 /// # Safety
 /// NULL or a handle of this library.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_buf_pool_set_element_alignment(buf_pool: *mut Pool, element_alignment: usize) -> c_int {
+pub unsafe extern "C" fn doca_buf_pool_set_element_alignment(
+    buf_pool: *mut Pool,
+    element_alignment: usize,
+) -> c_int {
     enter("doca_buf_pool_set_element_alignment", || {
         // SAFETY: the caller's promise.
         let this = unsafe { checked(buf_pool, "doca_buf_pool_set_element_alignment") }?;

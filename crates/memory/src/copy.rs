@@ -12,11 +12,18 @@ use softdpu_status::{Code, Error, Result};
 /// From this many bytes on a copy bypasses the cache.
 pub const STREAM_FROM: u64 = 4 << 20;
 
+/// Bytes that are copied without a call.
+const LINE: usize = 64;
+
 /// What a context demands of the buffers it is given: rights as bits of a region's access word, and its limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Gate {
     read: u64,
     write: u64,
+    /// What decides between the shortest path and the others: the demanded bits, and those that must not be set.
+    read_mask: u64,
+    write_mask: u64,
+    line: usize,
     max_bytes: u64,
     max_elements: u32,
 }
@@ -24,7 +31,10 @@ pub struct Gate {
 impl Gate {
     /// For a context on the device with access-word bit `device`.
     pub const fn new(device: u64, max_bytes: u64, max_elements: u32) -> Gate {
-        Gate { read: ALIVE | CAN_READ | device, write: ALIVE | CAN_WRITE | device, max_bytes, max_elements }
+        let (read, write) = (ALIVE | CAN_READ | device, ALIVE | CAN_WRITE | device);
+        let line = if max_bytes < LINE as u64 { max_bytes as usize } else { LINE };
+        let never = SHARED | FAR;
+        Gate { read, write, read_mask: read | never, write_mask: write | never, line, max_bytes, max_elements }
     }
 
     /// Most bytes of one task.
@@ -51,11 +61,10 @@ pub fn transfer_line(src: &Node, dst: &Node, gate: &Gate) -> Option<u64> {
     let n = src.data_len();
     if src.next().is_some()
         || dst.next().is_some()
-        || n.wrapping_sub(1) >= 64
+        || n.wrapping_sub(1) >= gate.line
         || n > dst.room()
-        || src.region().word() & (gate.read | SHARED | FAR) != gate.read
-        || dst.region().word() & (gate.write | SHARED | FAR) != gate.write
-        || n as u64 > gate.max_bytes
+        || src.region().word() & gate.read_mask != gate.read
+        || dst.region().word() & gate.write_mask != gate.write
     {
         return None;
     }

@@ -68,5 +68,6 @@ impl Device {
 }
 
 fn same(a: &Function, b: &Function) -> bool {
-    a.pci() == b.pci() && a.card().name() == b.card().name() && a.card().topology_hash() == b.card().topology_hash()
+    // Sub-functions share the PCI address of their parent.
+    a.vhca_id() == b.vhca_id() && a.card().name() == b.card().name() && a.card().topology_hash() == b.card().topology_hash()
 }

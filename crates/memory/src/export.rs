@@ -106,7 +106,9 @@ pub fn export(
         card: Card::of(device.function()),
     };
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(MAX_DESCRIPTOR).map_err(|_| Error::new(Code::NoMemory, "no memory for a descriptor"))?;
+    bytes
+        .try_reserve_exact(MAX_DESCRIPTOR)
+        .map_err(|_| Error::new(Code::NoMemory, "no memory for a descriptor"))?;
     descriptor.encode(&mut bytes);
     let id = descriptor.id;
     table::add(table::Record {
@@ -252,7 +254,9 @@ fn may_import(descriptor: &Descriptor, device: &Device) -> Result<()> {
     let function = device.function();
     let (able, what) = match descriptor.kind {
         // What this process exported it can reach itself, on any function that shares memory at all.
-        Kind::Pci => (function.can_import_pci() || function.can_export_pci(), "cannot import memory across PCI"),
+        Kind::Pci => {
+            (function.can_import_pci() || function.can_export_pci(), "cannot import memory across PCI")
+        }
         Kind::Rdma => (function.supports(EngineKind::Rdma), "has no RDMA"),
     };
     if !able {

@@ -93,7 +93,8 @@ pub fn device_address(device: &Device, base: usize, len: usize) -> Result<u64> {
     let unit = if len as u64 >= LARGE { LARGE } else { SMALL };
     let offset = base as u64 & (unit - 1);
     // One unit stays free behind each range: running over an end hits nothing.
-    let span = (offset.saturating_add(len as u64)).checked_next_multiple_of(unit).and_then(|s| s.checked_add(unit));
+    let span =
+        (offset.saturating_add(len as u64)).checked_next_multiple_of(unit).and_then(|s| s.checked_add(unit));
     let place = |next: u64| {
         let start = next.next_multiple_of(unit);
         start.checked_add(span?).filter(|&end| end <= LAST)
@@ -133,7 +134,13 @@ mod tests {
         let machine = Machine::builder().build().unwrap();
         let device = Device::open(machine.functions()[0].clone()).unwrap();
         let mut seen: Vec<(u64, u64)> = Vec::new();
-        let ranges = [(0x1234, 1), (0x1234, 1), (0xfff, 0x1001), (0x7f00_0000_1000, 5 << 30), (0x7f00_0020_0000, 2 << 20)];
+        let ranges = [
+            (0x1234, 1),
+            (0x1234, 1),
+            (0xfff, 0x1001),
+            (0x7f00_0000_1000, 5 << 30),
+            (0x7f00_0020_0000, 2 << 20),
+        ];
         for (base, len) in ranges {
             let at = device_address(&device, base, len).unwrap();
             assert_eq!(at & 0xffff, base as u64 & 0xffff);

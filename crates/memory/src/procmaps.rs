@@ -99,7 +99,11 @@ fn scan(
             return Ok(Err(Hole { from: at, to, why: "mapped without read access" }));
         }
         if map.path.is_some_and(has_an_end) && !reads(to - 1) {
-            return Ok(Err(Hole { from: at, to, why: "a file mapping that goes beyond the end of the file" }));
+            return Ok(Err(Hole {
+                from: at,
+                to,
+                why: "a file mapping that goes beyond the end of the file",
+            }));
         }
         writable &= map.writable;
         at = to;

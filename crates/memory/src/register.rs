@@ -98,7 +98,9 @@ pub fn register(region: &Region, request: &Request<'_>) -> Result<Registration> 
     let writable = request.trusted || look(request)?;
     let pinned = pin(request)?;
     let mut known = Vec::new();
-    known.try_reserve_exact(devices.len()).map_err(|_| Error::new(Code::NoMemory, "no memory for a registration"))?;
+    known
+        .try_reserve_exact(devices.len())
+        .map_err(|_| Error::new(Code::NoMemory, "no memory for a registration"))?;
     for device in devices {
         let address = keys::device_address(device, base, len)?;
         known.push(Known { device: device.clone(), key: Key::new()?, address });
@@ -144,9 +146,12 @@ impl Drop for Pinned {
 /// Imitates what a kernel does when a driver pins the pages of a range: whole pages count, every registration counts
 /// for itself, and the limit is that of an ordinary user (rights to exceed it are not looked at).
 fn pin(request: &Request<'_>) -> Result<Option<Pinned>> {
-    let strict = request.devices.iter().map(|device| device.function().settings()).filter(|settings| settings.strict);
+    let strict =
+        request.devices.iter().map(|device| device.function().settings()).filter(|settings| settings.strict);
     let own = || getrlimit(Resource::Memlock).current;
-    let Some(limit) = strict.filter_map(|settings| settings.memlock.or_else(own)).min() else { return Ok(None) };
+    let Some(limit) = strict.filter_map(|settings| settings.memlock.or_else(own)).min() else {
+        return Ok(None);
+    };
     let page = rustix::param::page_size();
     let first = request.base & !(page - 1);
     let end = (request.base + request.len).checked_next_multiple_of(page).unwrap_or(usize::MAX);
@@ -186,7 +191,9 @@ mod tests {
         let heap = vec![0u8; 5000];
         let region = Region::closed();
         let bits = devices[0].bit() | devices[1].bit();
-        for (mask, writes) in [(0x00, 0), (0x01, CAN_WRITE), (0x10, 0), (0x20, 0), (0x21, CAN_WRITE), (0x07, CAN_WRITE)] {
+        for (mask, writes) in
+            [(0x00, 0), (0x01, CAN_WRITE), (0x10, 0), (0x20, 0), (0x21, CAN_WRITE), (0x07, CAN_WRITE)]
+        {
             let access = Access::from_bits(mask).unwrap();
             let _registration = register(&region, &request(&heap, access, &devices)).unwrap();
             assert_eq!(region.word(), ALIVE | CAN_READ | writes | bits, "{access:?}");
@@ -223,7 +230,10 @@ mod tests {
         let heap = [0u8; 16];
         let ok = request(&heap, Access::LOCAL_READ_WRITE, &devices);
         let code = |request: &Request<'_>| register(&region, request).unwrap_err().code();
-        assert_eq!(code(&Request { devices: &[], ..request(&heap, Access::LOCAL_READ_WRITE, &[]) }), Code::InvalidValue);
+        assert_eq!(
+            code(&Request { devices: &[], ..request(&heap, Access::LOCAL_READ_WRITE, &[]) }),
+            Code::InvalidValue
+        );
         assert_eq!(code(&Request { len: 0, ..ok }), Code::InvalidValue);
         assert_eq!(code(&Request { len: usize::MAX, ..ok }), Code::InvalidValue);
         assert_eq!(code(&Request { base: 4096, len: 4096, ..ok }), Code::Driver);

@@ -5,6 +5,8 @@
 //! anybody, through a second ring, and reported in their turn. An engine with peers completes in its own order, through
 //! the completion ring.
 
+#![expect(unsafe_code, reason = "ring cells are addressed under a mask, without a check per access")]
+
 use crate::lock::LaneLock;
 use crate::slot::Slot;
 use crate::sync::{AtomicPtr, AtomicU32, Ordering};
@@ -28,13 +30,19 @@ impl Ring {
     }
 
     #[inline(always)]
+    fn cell(&self, at: u32) -> &AtomicPtr<Slot> {
+        // SAFETY: the number of cells is the mask plus one.
+        unsafe { self.cells.get_unchecked((at & self.mask) as usize) }
+    }
+
+    #[inline(always)]
     fn put(&self, at: u32, slot: &'static Slot) {
-        self.cells[(at & self.mask) as usize].store(core::ptr::from_ref(slot).cast_mut(), Ordering::Relaxed);
+        self.cell(at).store(core::ptr::from_ref(slot).cast_mut(), Ordering::Relaxed);
     }
 
     #[inline(always)]
     fn get(&self, at: u32) -> &'static Slot {
-        crate::handle::slot_ref(self.cells[(at & self.mask) as usize].load(Ordering::Relaxed))
+        crate::handle::slot_ref(self.cell(at).load(Ordering::Relaxed))
     }
 }
 
@@ -55,6 +63,7 @@ pub struct Lane {
     large: Ring,
     back_tail: AtomicU32,
     back: Option<Ring>,
+    unordered: bool,
     /// Where a worker saw `exec` the last time it looked.
     pub(crate) seen: AtomicU32,
 }
@@ -72,6 +81,7 @@ impl Lane {
             large_tail: AtomicU32::new(0),
             large: Ring::new(capacity)?,
             back_tail: AtomicU32::new(0),
+            unordered,
             back: if unordered { Some(Ring::new(capacity)?) } else { None },
             seen: AtomicU32::new(0),
         })
@@ -99,10 +109,10 @@ impl Lane {
         self.tail.0.load(Ordering::Acquire).wrapping_sub(head)
     }
 
-    /// Is nothing in flight?
+    /// Do tasks complete in their own order?
     #[inline(always)]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.in_flight() == 0
+    pub(crate) fn is_unordered(&self) -> bool {
+        self.unordered
     }
 
     /// Landing side: the next task to report, ready or not (ordered engines); ready ones only (others).
@@ -116,6 +126,40 @@ impl Lane {
             return Some(back.get(head));
         }
         if head == self.tail.0.load(Ordering::Acquire) { None } else { Some(self.ring.get(head)) }
+    }
+
+    /// Landing side, which may also turn the lane: the front task if it is also the next to carry out, taken for that.
+    /// `None` when there is nothing in flight, somebody else carries it out, or it is not the one.
+    #[inline(always)]
+    pub(crate) fn begin_front(&self, head: u32) -> bool {
+        if !self.lock.enter() {
+            return false;
+        }
+        if self.exec.load(Ordering::Relaxed) != head {
+            self.lock.leave();
+            return false;
+        }
+        self.exec.store(head.wrapping_add(1), Ordering::Relaxed);
+        true
+    }
+
+    /// Landing side: number of the front task; `None` when nothing is in flight. Ordered engines.
+    #[inline(always)]
+    pub(crate) fn front_number(&self) -> Option<u32> {
+        let head = self.head.0.load(Ordering::Relaxed);
+        if head == self.tail.0.load(Ordering::Acquire) { None } else { Some(head) }
+    }
+
+    /// The task with this number, which is in flight.
+    #[inline(always)]
+    pub(crate) fn numbered(&self, at: u32) -> &'static Slot {
+        self.ring.get(at)
+    }
+
+    /// Landing side: the task with number `at` is being reported.
+    #[inline(always)]
+    pub(crate) fn pop_number(&self, at: u32) {
+        self.head.0.store(at.wrapping_add(1), Ordering::Release);
     }
 
     /// Landing side: the front task is being reported.

@@ -69,18 +69,66 @@ impl Core {
 
 impl Pe {
     /// One round for the C face: runs at most one callback. True when a callback ran or a state changed.
-    #[inline]
+    ///
+    /// The common case first: the next context of the ring runs, its front task is small, nobody else is at it.
+    #[inline(always)]
     pub fn step(&'static self) -> bool {
+        let Some(prev) = core_ref(self.cursor.load(Ordering::Relaxed)) else { return false };
         if self.is_in_callback() {
-            log::debug!(target: "softdpu::pe", "progress engine {self:p}: progress called from one of its callbacks");
-            return false;
+            return self.nested();
         }
+        let Some(core) = core_ref(prev.next.load(Ordering::Relaxed)) else { return false };
+        let lane = core.lane();
+        if core.is_running()
+            && !lane.is_unordered()
+            && let Some(number) = lane.front_number()
+        {
+            let slot = lane.numbered(number);
+            if !slot.is_large() && slot.flight.state() == flight::FLYING {
+                if !slot.is_ready() {
+                    if !lane.begin_front(number) {
+                        return self.step_any();
+                    }
+                    core.work().run(slot);
+                    lane.lock.leave();
+                }
+                if slot.status() == 0 {
+                    self.cursor.store(core::ptr::from_ref(core).cast_mut(), Ordering::Relaxed);
+                    lane.pop_number(number);
+                    self.report(core, slot);
+                    return true;
+                }
+            }
+        }
+        self.step_any()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn nested(&self) -> bool {
+        log::debug!(target: "softdpu::pe", "progress engine {self:p}: progress called from one of its callbacks");
+        false
+    }
+
+    /// Calls the program; the ring was moved on before, so that the callback may change it.
+    #[inline(always)]
+    fn report(&'static self, core: &'static Core, slot: &'static Slot) {
+        slot.flight.set(flight::HELD);
+        self.depth.store(1, Ordering::Relaxed);
+        core.call_completion(slot);
+        self.depth.store(0, Ordering::Relaxed);
+        if !core.is_running() {
+            self.settle(core);
+        }
+    }
+
+    #[inline(never)]
+    fn step_any(&'static self) -> bool {
         let mut left = self.count.load(Ordering::Relaxed);
         let mut may_work = true;
         while left > 0 {
             let Some(prev) = core_ref(self.cursor.load(Ordering::Relaxed)) else { return false };
             let Some(core) = core_ref(prev.next.load(Ordering::Relaxed)) else { return false };
-            // Moved on before anything is called, so that a callback may change the ring.
             self.cursor.store(core::ptr::from_ref(core).cast_mut(), Ordering::Relaxed);
             match self.visit(core, may_work) {
                 Visit::Reported => return true,
@@ -98,7 +146,6 @@ impl Pe {
         false
     }
 
-    #[inline(always)]
     fn visit(&'static self, core: &'static Core, may_work: bool) -> Visit {
         let lane = core.lane();
         let Some(slot) = lane.front() else { return self.visit_empty(core) };
@@ -111,27 +158,18 @@ impl Pe {
                 return visit;
             }
         }
-        core.idle_visits.store(0, Ordering::Relaxed);
         lane.pop_front();
-        if slot.flight.state() != flight::FLYING || slot.is_large() || slot.status() != 0 {
-            if slot.is_large() {
-                lane.sweep_large();
-            }
-            if slot.flight.state() == flight::ORPHAN {
-                core.recycle(slot);
-                return if self.settle(core) { Visit::Reported } else { Visit::Worked };
-            }
-            if slot.status() != 0 && core.is_fatal() && core.is_running() {
-                self.fail(core, slot);
-            }
+        if slot.is_large() {
+            lane.sweep_large();
         }
-        slot.flight.set(flight::HELD);
-        self.enter();
-        core.call_completion(slot);
-        self.leave();
-        if !core.is_running() {
-            self.settle(core);
+        if slot.flight.state() == flight::ORPHAN {
+            core.recycle(slot);
+            return if self.settle(core) { Visit::Reported } else { Visit::Worked };
         }
+        if slot.status() != 0 && core.is_fatal() && core.is_running() {
+            self.fail(core, slot);
+        }
+        self.report(core, slot);
         Visit::Reported
     }
 

@@ -8,6 +8,7 @@ use lexopt::Parser;
 use lexopt::prelude::*;
 use serde::Serialize;
 use softdpu_card::{Feature, Function};
+use softdpu_memory::export::MAX_TOKEN;
 
 use crate::card::{CARD_HELP, CardOptions};
 use crate::contract::{Contract, Row};
@@ -120,6 +121,9 @@ fn answer(function: &Function, call: &str) -> Option<Answer> {
         "doca_devinfo_rep_cap_is_filter_all_supported" => flag(function.shows_representors()),
         "doca_devinfo_rep_cap_is_filter_net_supported" => flag(function.shows_representors()),
         "doca_devinfo_rep_cap_is_filter_emulated_supported" => flag(false),
+        // Completions of a context come on the thread that drives it: one vector.
+        "doca_ctx_cap_get_num_completion_vectors" => Answer::Number(1),
+        "doca_mmap_cap_get_max_export_access_token_size" => Answer::Number(MAX_TOKEN as u64),
         "doca_mmap_cap_is_export_pci_supported" => flag(function.can_export_pci()),
         "doca_mmap_cap_is_create_from_export_pci_supported" => flag(function.can_import_pci()),
         "doca_dma_cap_task_memcpy_is_supported" if function.has(Feature::DmaMemcpy) => Answer::Yes,

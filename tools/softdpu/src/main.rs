@@ -5,14 +5,17 @@
 //! to stdout (with `--json`: one document and nothing else), messages to stderr. Status 0: done; 1: the thing
 //! asked for failed; 2: wrong use. `run` and `cc` pass on the status of what they start.
 
+mod bench;
 mod caps;
 mod card;
 mod cc;
 mod contract;
+mod demo;
 mod devices;
 mod message;
 mod output;
 mod run;
+mod session;
 
 use std::process::ExitCode;
 
@@ -62,6 +65,8 @@ fn dispatch() -> Outcome {
         Some(Value(command)) => match command.to_str() {
             Some("devices") => devices::main(arguments),
             Some("caps") => caps::main(arguments),
+            Some("demo") => demo::main(arguments),
+            Some("bench") => bench::main(arguments),
             Some("cc") => cc::main(arguments),
             Some("run") => run::main(arguments),
             Some("help") => output::print(HELP),

@@ -157,17 +157,17 @@ impl Run {
     }
 
     fn end_with_version(&self) -> Result<(), Stop> {
-        match self.version {
+        if let Some(callback) = self.version {
             // SAFETY: the program's callback by its contract; no lock is held. There is no value.
-            Some(callback) => {
-                status("version callback", unsafe { callback(std::ptr::null_mut(), self.config) })?
-            }
-            None => report::answer(&format!(
+            let answer = unsafe { callback(std::ptr::null_mut(), self.config) };
+            status("version callback", answer)?;
+        } else {
+            report::answer(&format!(
                 "{}: DOCA {} (SoftDPU {})\n",
                 lossy(&self.root.name),
                 crate::version::RUNTIME.to_string_lossy(),
                 env!("CARGO_PKG_VERSION")
-            )),
+            ));
         }
         std::process::exit(0);
     }

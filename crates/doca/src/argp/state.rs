@@ -116,9 +116,8 @@ pub(crate) fn destroy() -> Result<()> {
 
 /// Works on the parser under the lock. `work` must not run the program's code nor log.
 pub(crate) fn with<T>(work: impl FnOnce(&mut Parser) -> Result<T>) -> Result<T> {
-    match global().parser.as_mut() {
-        Some(parser) => return work(parser),
-        None => {}
+    if let Some(parser) = global().parser.as_mut() {
+        return work(parser);
     }
     Err(not_initialised())
 }

@@ -62,8 +62,10 @@ pub unsafe extern "C" fn doca_mmap_set_dmabuf_memrange(
             let line = format_args!("{CALL}: descriptor {dmabuf_fd}, range [{base:#x}, +{len})");
             return Err(this.refuse(Code::InvalidValue, "no descriptor or no range", line));
         }
-        let line = format_args!("{CALL}: dmabuf {dmabuf_fd} from byte {dmabuf_offset} on: not supported, map the memory \
-            and use doca_mmap_set_memrange");
+        let line = format_args!(
+            "{CALL}: dmabuf {dmabuf_fd} from byte {dmabuf_offset} on: not supported, map the memory \
+            and use doca_mmap_set_memrange"
+        );
         Err(this.refuse(Code::NotSupported, "dmabuf ranges are not supported", line))
     })
 }
@@ -101,7 +103,11 @@ pub unsafe extern "C" fn doca_mmap_set_free_cb(
         // SAFETY: the caller's promise.
         let this = unsafe { checked(mmap, CALL) }?;
         let Some(callback) = free_cb else {
-            return Err(this.refuse(Code::InvalidValue, "no callback", format_args!("{CALL}: the callback is NULL")));
+            return Err(this.refuse(
+                Code::InvalidValue,
+                "no callback",
+                format_args!("{CALL}: the callback is NULL"),
+            ));
         };
         this.configurable(CALL, Code::BadState, Code::NotPermitted)?.set_farewell(callback, opaque);
         Ok(())
@@ -135,7 +141,11 @@ pub unsafe extern "C" fn doca_mmap_set_max_num_devices(mmap: *mut Mmap, max_num_
         let this = unsafe { checked(mmap, CALL) }?;
         let mut state = this.configurable(CALL, Code::NotPermitted, Code::NotPermitted)?;
         if state.was_started() {
-            return Err(this.refuse(Code::NotPermitted, "was started", format_args!("{CALL}: the map was started before")));
+            return Err(this.refuse(
+                Code::NotPermitted,
+                "was started",
+                format_args!("{CALL}: the map was started before"),
+            ));
         }
         let added = state.devices();
         if max_num_devices == 0 || (max_num_devices as usize) < added {

@@ -13,12 +13,17 @@ use std::ffi::{c_int, c_void};
 /// # Safety
 /// NULL or a handle of this library; the outputs are NULL or good for one write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_mmap_get_memrange(mmap: *const Mmap, addr: *mut *mut c_void, len: *mut usize) -> c_int {
+pub unsafe extern "C" fn doca_mmap_get_memrange(
+    mmap: *const Mmap,
+    addr: *mut *mut c_void,
+    len: *mut usize,
+) -> c_int {
     const CALL: &str = "doca_mmap_get_memrange";
     enter(CALL, || {
         // SAFETY: the caller's promise.
         let (this, addr, len) = unsafe { (checked(mmap, CALL)?, output(addr, CALL)?, output(len, CALL)?) };
-        let no_range = || this.refuse(Code::BadState, "no range was set", format_args!("{CALL}: no range was set"));
+        let no_range =
+            || this.refuse(Code::BadState, "no range was set", format_args!("{CALL}: no range was set"));
         let (base, bytes) = this.range().ok_or_else(no_range)?;
         addr.set(base as *mut c_void);
         len.set(bytes);

@@ -114,7 +114,9 @@ impl Mmap {
     pub(super) fn imported(import: Imported, user_data: u64) -> Result<Mmap> {
         let (region, access) = (import.region(), import.access());
         let mut devices = Vec::new();
-        devices.try_reserve_exact(1).map_err(|_| Error::new(Code::NoMemory, "no memory for a device list"))?;
+        devices
+            .try_reserve_exact(1)
+            .map_err(|_| Error::new(Code::NoMemory, "no memory for a device list"))?;
         devices.push(import.device().clone());
         let range = Some((region.base(), region.len()));
         Ok(Mmap::with(region, Phase::Imported(import), access, range, devices, user_data))
@@ -177,14 +179,23 @@ impl Mmap {
     }
 
     /// The state, when it may be configured. `started` is the answer for a started map, `imported` for an import.
-    pub(super) fn configurable(&self, call: &str, started: Code, imported: Code) -> Result<MutexGuard<'_, State>> {
+    pub(super) fn configurable(
+        &self,
+        call: &str,
+        started: Code,
+        imported: Code,
+    ) -> Result<MutexGuard<'_, State>> {
         let state = self.lock();
         let (code, why) = match state.phase {
             Phase::Configurable(_) => return Ok(state),
             Phase::Started(..) => (started, "is started"),
             Phase::Imported(_) | Phase::Dead => (imported, "was created from an export"),
         };
-        Err(self.refuse(code, "the memory map cannot be configured now", format_args!("{call}: the map {why}")))
+        Err(self.refuse(
+            code,
+            "the memory map cannot be configured now",
+            format_args!("{call}: the map {why}"),
+        ))
     }
 
     fn refuse_bufs(&self, call: &str) -> Result<()> {
@@ -201,7 +212,11 @@ impl Mmap {
     pub(super) fn start(&self) -> Result<()> {
         let state = &mut *self.configurable("doca_mmap_start", Code::NotPermitted, Code::NotPermitted)?;
         let Some((base, len)) = state.range else {
-            return Err(self.refuse(Code::InvalidValue, "no range", format_args!("started without a memory range")));
+            return Err(self.refuse(
+                Code::InvalidValue,
+                "no range",
+                format_args!("started without a memory range"),
+            ));
         };
         let registration = register(
             self.region,
@@ -262,11 +277,18 @@ impl Mmap {
             return Err(self.refuse(Code::AlreadyExist, "the device was added before", line));
         }
         if state.devices.len() >= state.max_devices as usize {
-            let line = format_args!("no room for device {function}: the map holds {} devices, limit {} \
-                (doca_mmap_set_max_num_devices)", state.devices.len(), state.max_devices);
+            let line = format_args!(
+                "no room for device {function}: the map holds {} devices, limit {} \
+                (doca_mmap_set_max_num_devices)",
+                state.devices.len(),
+                state.max_devices
+            );
             return Err(self.refuse(Code::NoMemory, "device limit of the memory map", line));
         }
-        state.devices.try_reserve(1).map_err(|_| Error::new(Code::NoMemory, "no memory for a device list"))?;
+        state
+            .devices
+            .try_reserve(1)
+            .map_err(|_| Error::new(Code::NoMemory, "no memory for a device list"))?;
         state.devices.push(device.clone());
         Ok(())
     }
@@ -293,8 +315,10 @@ impl Mmap {
         let state = self.lock();
         let (bufs, started) = (self.region.bufs(), matches!(state.phase, Phase::Started(..)));
         if started || bufs > 0 {
-            let line = format_args!("thread safety must be enabled before start and before the first buffer \
-                (started: {started}, buffers: {bufs})");
+            let line = format_args!(
+                "thread safety must be enabled before start and before the first buffer \
+                (started: {started}, buffers: {bufs})"
+            );
             return Err(self.refuse(Code::NotPermitted, "too late for thread safety", line));
         }
         self.region.share();
@@ -304,7 +328,11 @@ impl Mmap {
     /// Replaces the secret of later exports on `device`.
     pub(super) fn set_token(&self, device: &Device, token: &[u8]) -> Result<()> {
         if self.lock().was_exported {
-            return Err(self.refuse(Code::NotPermitted, "the map was exported", format_args!("was exported before")));
+            return Err(self.refuse(
+                Code::NotPermitted,
+                "the map was exported",
+                format_args!("was exported before"),
+            ));
         }
         let mut state =
             self.configurable("doca_mmap_set_export_access_token", Code::BadState, Code::NotPermitted)?;
@@ -313,7 +341,8 @@ impl Mmap {
         match bytes.get_mut(..token.len()) {
             Some(to) if !token.is_empty() => to.copy_from_slice(token),
             _ => {
-                let line = format_args!("an access token of {} bytes, allowed are 1 to {MAX_TOKEN}", token.len());
+                let line =
+                    format_args!("an access token of {} bytes, allowed are 1 to {MAX_TOKEN}", token.len());
                 return Err(self.refuse(Code::InvalidValue, "length of the access token", line));
             }
         }
@@ -350,7 +379,10 @@ impl Mmap {
                 (here.then(|| import.mkey()), import.is_writable(), Some(import))
             }
             Phase::Imported(import) => {
-                return Err(refuse(format_args!("a map imported over {} has no {kind} export", import.kind())));
+                return Err(refuse(format_args!(
+                    "a map imported over {} has no {kind} export",
+                    import.kind()
+                )));
             }
             Phase::Configurable(_) | Phase::Dead => {
                 return Err(refuse(format_args!("{kind} export needs a started map")));
@@ -369,7 +401,10 @@ impl Mmap {
             _ => None,
         };
         key.ok_or_else(|| {
-            let line = format_args!("no memory key: the map is not started, or device {} not in it", device.function());
+            let line = format_args!(
+                "no memory key: the map is not started, or device {} not in it",
+                device.function()
+            );
             self.refuse(Code::InvalidValue, "no memory key", line)
         })
     }

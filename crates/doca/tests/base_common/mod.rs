@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Ends the test process when it hangs; runs once per process.
-pub fn watchdog() {
+pub(crate) fn watchdog() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         std::thread::spawn(|| {
@@ -21,17 +21,17 @@ pub fn watchdog() {
 }
 
 /// The folder of the crate.
-pub fn crate_folder() -> &'static Path {
+pub(crate) fn crate_folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// The headers.
-pub fn include() -> PathBuf {
+pub(crate) fn include() -> PathBuf {
     crate_folder().join("include")
 }
 
 /// A new empty folder for one test.
-pub fn scratch(name: &str) -> PathBuf {
+pub(crate) fn scratch(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("base-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&path);
     std::fs::create_dir_all(&path).expect("scratch folder");
@@ -39,7 +39,7 @@ pub fn scratch(name: &str) -> PathBuf {
 }
 
 /// Runs to the end and gives output and status; a program that hangs is killed and fails the test.
-pub fn run(command: &mut Command) -> Output {
+pub(crate) fn run(command: &mut Command) -> Output {
     watchdog();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
@@ -71,12 +71,12 @@ fn drain(mut from: impl std::io::Read + Send + 'static) -> Reading {
 }
 
 /// What was written, as text.
-pub fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// The static library of this crate, built along with the test.
-pub fn static_library() -> PathBuf {
+pub(crate) fn static_library() -> PathBuf {
     let own = std::env::current_exe().expect("test binary");
     let folder = own.parent().expect("folder");
     let newest = std::fs::read_dir(folder)
@@ -91,7 +91,7 @@ pub fn static_library() -> PathBuf {
 }
 
 /// Compiles a C program of this folder against headers and static library.
-pub fn program(name: &str, folder: &Path) -> PathBuf {
+pub(crate) fn program(name: &str, folder: &Path) -> PathBuf {
     let source = crate_folder().join("tests/base_c").join(name);
     let output = folder.join(name.trim_end_matches(".c"));
     let mut compiler = Command::new("gcc");

@@ -139,7 +139,9 @@ impl fmt::Display for Damage {
 
 /// FNV-1a. Each step is a bijection, so any change of a single byte changes the result.
 pub(super) fn checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &b| (sum ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3))
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, &b| (sum ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 impl Descriptor {
@@ -172,7 +174,8 @@ impl Descriptor {
         out.extend_from_slice(&(LEN as u32).to_le_bytes());
         out.extend_from_slice(&self.owner.pid.to_le_bytes());
         out.extend_from_slice(&self.access.bits().to_le_bytes());
-        for number in [self.owner.started, self.id, self.base, self.len, self.card.topology, self.card.folder] {
+        for number in [self.owner.started, self.id, self.base, self.len, self.card.topology, self.card.folder]
+        {
             out.extend_from_slice(&number.to_le_bytes());
         }
         out.extend_from_slice(&self.pci.domain().to_le_bytes());

@@ -8,8 +8,11 @@ use std::time::{Duration, Instant};
 pub(crate) trait Lane {
     /// Carries out this many tasks, and has seen every one complete when it returns.
     fn run(&mut self, tasks: u64) -> Result<(), String>;
+}
 
-    /// The same, noting for each task the time from its submission to its completion.
+/// A lane whose tasks can be timed one by one.
+pub(crate) trait TimedLane: Lane {
+    /// As [`Lane::run`], noting for each task the time from its submission to its completion.
     fn timed(&mut self, tasks: u64, latencies: &mut Vec<u64>) -> Result<(), String>;
 }
 
@@ -34,7 +37,7 @@ const SAMPLES: u64 = 20_000;
 ///
 /// # Errors
 /// The first text that a lane gave.
-pub(crate) fn measure<E: Lane, Y: Lane>(
+pub(crate) fn measure<E: TimedLane, Y: Lane>(
     threads: u32,
     time: Duration,
     engine: impl Fn() -> Result<E, String> + Sync,
@@ -48,7 +51,8 @@ pub(crate) fn measure<E: Lane, Y: Lane>(
     };
     let results: Vec<_> = thread::scope(|scope| {
         let handles: Vec<_> = (0..threads).map(|_| scope.spawn(lane)).collect();
-        let joined = handles.into_iter().map(|h| h.join().unwrap_or_else(|_| Err("a lane panicked".to_owned())));
+        let joined =
+            handles.into_iter().map(|h| h.join().unwrap_or_else(|_| Err("a lane panicked".to_owned())));
         joined.collect::<Result<_, _>>()
     })?;
     let mut latencies: Vec<u64> = results.iter().flat_map(|(_, l)| l.iter().copied()).collect();
@@ -85,7 +89,7 @@ fn calibrate(engine: &mut impl Lane, yardstick: &mut impl Lane, time: Duration) 
 /// One thread's rounds: nanoseconds per task of both contestants, then the latencies of the engine.
 ///
 /// A thread that failed still comes to every meeting point, so that the others do not wait for ever.
-fn rounds<E: Lane, Y: Lane>(
+fn rounds<E: TimedLane, Y: Lane>(
     lanes: Result<(E, Y), String>,
     barrier: &Barrier,
     tasks: u64,
@@ -146,9 +150,15 @@ mod tests {
         fn run(&mut self, tasks: u64) -> Result<(), String> {
             self.done += tasks;
             thread::sleep(Duration::from_micros(20));
-            if self.done > self.fail_after { Err(format!("failed after {}", self.fail_after)) } else { Ok(()) }
+            if self.done > self.fail_after {
+                Err(format!("failed after {}", self.fail_after))
+            } else {
+                Ok(())
+            }
         }
+    }
 
+    impl TimedLane for Counting {
         fn timed(&mut self, tasks: u64, latencies: &mut Vec<u64>) -> Result<(), String> {
             latencies.extend(1..=tasks);
             self.run(tasks)
@@ -178,7 +188,13 @@ mod tests {
         assert_eq!(measured, Err("failed after 0".to_owned()));
         // And one that cannot even be made.
         let made = AtomicU32::new(0);
-        let none = || if made.fetch_add(1, Ordering::Relaxed) == 1 { Err("no device".to_owned()) } else { counting(u64::MAX) };
+        let none = || {
+            if made.fetch_add(1, Ordering::Relaxed) == 1 {
+                Err("no device".to_owned())
+            } else {
+                counting(u64::MAX)
+            }
+        };
         assert_eq!(measure(2, time, || counting(u64::MAX), none), Err("no device".to_owned()));
         assert_eq!(measure(1, time, || counting(0), || counting(0)), Err("failed after 0".to_owned()));
     }
@@ -188,7 +204,10 @@ mod tests {
         assert_eq!(median([3.0, 1.0, 2.0].into_iter()), 2.0);
         assert_eq!(median([4.0, 1.0].into_iter()), 2.5);
         let hundred: Vec<u64> = (1..=100).collect();
-        assert_eq!((quantile(&hundred, 0.5), quantile(&hundred, 0.99), quantile(&hundred, 0.999)), (50, 99, 100));
+        assert_eq!(
+            (quantile(&hundred, 0.5), quantile(&hundred, 0.99), quantile(&hundred, 0.999)),
+            (50, 99, 100)
+        );
         assert_eq!(quantile(&[], 0.5), 0);
     }
 }

@@ -54,8 +54,21 @@ pub(crate) fn main(arguments: Parser) -> Outcome {
 
 fn text(rows: &[Row]) -> String {
     let mut table = Table::new(&[
-        "engine", "op", "size", "depth", "threads", "face", "wait", "ns/task", "GB/s", "yardstick", "GB/s", "ratio",
-        "p50 us", "p99 us", "p99.9 us",
+        "engine",
+        "op",
+        "size",
+        "depth",
+        "threads",
+        "face",
+        "wait",
+        "ns/task",
+        "GB/s",
+        "yardstick",
+        "GB/s",
+        "ratio",
+        "p50 us",
+        "p99 us",
+        "p99.9 us",
     ]);
     for r in rows {
         table.row([
@@ -85,7 +98,8 @@ fn micros(ns: u64) -> String {
 
 /// `64`, `4K`, `1M`: the largest unit that leaves a whole number.
 fn size_text(bytes: u64) -> String {
-    match [(30, "G"), (20, "M"), (10, "K")].iter().find(|(shift, _)| bytes != 0 && bytes % (1 << shift) == 0) {
+    match [(30, "G"), (20, "M"), (10, "K")].iter().find(|(shift, _)| bytes != 0 && bytes % (1 << shift) == 0)
+    {
         Some((shift, unit)) => format!("{}{unit}", bytes >> shift),
         None => bytes.to_string(),
     }
@@ -97,7 +111,9 @@ mod tests {
 
     #[test]
     fn sizes_are_read_and_written_alike() {
-        for (bytes, text) in [(64, "64"), (4096, "4K"), (1 << 20, "1M"), (3 << 30, "3G"), (1025, "1025"), (0, "0")] {
+        for (bytes, text) in
+            [(64, "64"), (4096, "4K"), (1 << 20, "1M"), (3 << 30, "3G"), (1025, "1025"), (0, "0")]
+        {
             assert_eq!(size_text(bytes), text);
             assert_eq!(options::size(text), Some(bytes));
         }

@@ -17,7 +17,7 @@ Usage: softdpu bench [OPTIONS] ENGINE
 ENGINE is dma, or all for every engine of this version.
 
 Options:
-  --sizes LIST                bytes per task, with K, M or G (default 64,4K,64K,1M,16M)
+  --sizes LIST                bytes per task, with K, M or G (default 64,4K,64K,1M,4M)
   --depth LIST                tasks in flight (default 1,32)
   --threads LIST              threads, each with its own context (default 1)
   --wait poll|event|both      look for completions all the time, or sleep until told (default poll)
@@ -90,7 +90,7 @@ impl Options {
         let mut options = Self {
             card: CardOptions::default(),
             json: false,
-            sizes: vec![64, 4 << 10, 64 << 10, 1 << 20, 16 << 20],
+            sizes: vec![64, 4 << 10, 64 << 10, 1 << 20, 4 << 20],
             depths: vec![1, 32],
             threads: vec![1],
             waits: vec![Wait::Poll],
@@ -104,7 +104,9 @@ impl Options {
                 Long("json") => options.json = true,
                 Long("sizes") => options.sizes = list(&arguments.value()?, "--sizes", 1 << 40)?,
                 Long("depth") => options.depths = small_list(&arguments.value()?, "--depth", MAX_DEPTH)?,
-                Long("threads") => options.threads = small_list(&arguments.value()?, "--threads", MAX_THREADS)?,
+                Long("threads") => {
+                    options.threads = small_list(&arguments.value()?, "--threads", MAX_THREADS)?
+                }
                 Long("wait") => {
                     let all = [("poll", Wait::Poll), ("event", Wait::Event)];
                     options.waits = choice(&arguments.value()?, "--wait", &all)?;
@@ -115,7 +117,9 @@ impl Options {
                 }
                 Long("seconds") => options.time = seconds(&arguments.value()?)?,
                 Long(name) if LATER.contains(&name) => {
-                    return Err(Failure::usage(format!("bench: --{name} is not available yet in this version")));
+                    return Err(Failure::usage(format!(
+                        "bench: --{name} is not available yet in this version"
+                    )));
                 }
                 Long(name) if CardOptions::NAMES.contains(&name) => {
                     let name = name.to_owned();
@@ -150,7 +154,8 @@ fn check_engine(engine: Option<OsString>) -> Result<(), Failure> {
     match engine.as_ref().and_then(|e| e.to_str()) {
         Some("dma" | "all") => Ok(()),
         _ => {
-            let given = engine.map_or("no engine given".to_owned(), |e| format!("no bench for '{}'", e.display()));
+            let given =
+                engine.map_or("no engine given".to_owned(), |e| format!("no bench for '{}'", e.display()));
             Err(Failure::usage(format!("bench: {given}; this version measures: dma, all")))
         }
     }
@@ -169,7 +174,8 @@ pub(crate) fn size(text: &str) -> Option<u64> {
 
 fn list(value: &OsString, option: &str, most: u64) -> Result<Vec<u64>, Failure> {
     let text = value.to_string_lossy();
-    let wrong = |item: &str| Failure::usage(format!("bench: {option}: '{item}' is not a number from 1 to {most}"));
+    let wrong =
+        |item: &str| Failure::usage(format!("bench: {option}: '{item}' is not a number from 1 to {most}"));
     let number = |item: &str| size(item.trim()).filter(|n| (1..=most).contains(n)).ok_or_else(|| wrong(item));
     text.split(',').map(number).collect()
 }

@@ -1,0 +1,234 @@
+//! The seven phases on the Rust interface.
+
+use std::time::{Duration, Instant};
+
+use softdpu::card::{EngineKind, Machine};
+use softdpu::dma::{Config, Dma, Memcpy};
+use softdpu::memory::{Buf, Memory};
+use softdpu::{Access, Context, Device, InFlight, ProgressEngine};
+
+use super::source::Source;
+use super::stages::{Bar, Stage, Stages};
+use crate::session;
+
+/// Copies in flight at most.
+const PAIRS: usize = 8;
+/// Bytes per copy, unless the device takes less.
+const PIECE: usize = 1 << 20;
+
+/// Source and destination of one copy, and what the source was filled with.
+#[derive(Debug)]
+struct Pair {
+    task: Memcpy,
+    original: Vec<u8>,
+}
+
+/// What a run of copies added up to.
+#[derive(Debug, Default)]
+struct Sum {
+    tasks: u64,
+    read: u64,
+    copied: u64,
+    equal: u64,
+    copying: Duration,
+    comparing: Duration,
+    /// Where the first difference is.
+    difference: Option<u64>,
+}
+
+/// Takes everything that `source` has through the card.
+pub(crate) fn copy_all(machine: Machine, source: &mut Source, stages: &mut Stages) -> Result<(), String> {
+    let (session, mut pe) = stages.phase(
+        "create",
+        || {
+            let session = session::open(machine);
+            let pe = ProgressEngine::new(&session).map_err(text)?;
+            Ok((session, pe))
+        },
+        |(session, _)| {
+            let count = session.devices().len();
+            format!(
+                "a session, which sees {count} devices, and a progress engine, which delivers completions"
+            )
+        },
+    )?;
+    let (device, mut dma) = stages.phase(
+        "open",
+        || {
+            let device = session.first_with(EngineKind::Dma).and_then(|d| d.open()).map_err(text)?;
+            let config = Config { memcpy: PAIRS as u32, ..Config::default() };
+            let dma = Context::<Dma>::start(&mut pe, &device, config).and_then(|s| s.wait(&mut pe));
+            Ok((device, dma.map_err(text)?))
+        },
+        |(device, _)| {
+            let limits = &device.function().limits().dma;
+            format!(
+                "{}, the first device with a DMA engine;\na context of that engine, running: up to {} bytes per task",
+                device.function(),
+                limits.max_buf_size
+            )
+        },
+    )?;
+    let piece =
+        usize::try_from(device.function().limits().dma.max_buf_size).map_or(PIECE, |most| most.min(PIECE));
+    let memory =
+        stages.phase("register", || register(&device, piece), |memory| explain_memory(memory, &device))?;
+    let mut pairs = stages.phase(
+        "construct",
+        || (0..PAIRS).map(|i| pair(&memory, piece, i)).collect::<Result<Vec<_>, _>>(),
+        |pairs: &Vec<Pair>| {
+            format!("{} pairs of buffers: windows of {piece} bytes on that memory", pairs.len())
+        },
+    )?;
+    let sum = copies(&mut dma, &mut pe, &mut pairs, source, piece, stages.is_aloud())?;
+    report(&sum, stages)?;
+    stages.phase(
+        "reclaim",
+        || {
+            drop(pairs);
+            let clean = memory.is_unclaimed();
+            drop(memory);
+            if clean { Ok(()) } else { Err("buffers are still out".to_owned()) }
+        },
+        |()| "the buffers first, then the memory they stood on".to_owned(),
+    )?;
+    stages.phase(
+        "release",
+        || {
+            let stopped = dma.stop().wait(&mut pe).map_err(text);
+            drop((pe, device, session));
+            stopped
+        },
+        |()| {
+            "the context stopped, then device and session closed: the reverse of the order they came in"
+                .to_owned()
+        },
+    )?;
+    match sum.difference {
+        None => Ok(()),
+        Some(at) => Err(format!("the copy differs from the original at byte {at}")),
+    }
+}
+
+fn text(error: softdpu::Error) -> String {
+    error.to_string()
+}
+
+fn register(device: &Device, piece: usize) -> Result<Memory, String> {
+    let memory = Memory::heap(2 * PAIRS * piece).access(Access::LOCAL_READ_WRITE);
+    memory.register(&[device.shared()]).map_err(text)
+}
+
+fn explain_memory(memory: &Memory, device: &Device) -> String {
+    let key = memory.mkey(device.shared()).unwrap_or(0);
+    let address = memory.device_addr(device.shared()).unwrap_or(0);
+    format!(
+        "{} bytes with the device: key {key:#x},\n{:#x} for the program is {address:#x} for the card",
+        memory.len(),
+        memory.host_addr()
+    )
+}
+
+fn pair(memory: &Memory, piece: usize, i: usize) -> Result<Pair, String> {
+    let window = |n: usize| memory.buf(n * piece..(n + 1) * piece).map_err(|e| e.to_string());
+    let task = Memcpy { src: window(2 * i)?, dst: window(2 * i + 1)? };
+    Ok(Pair { task, original: Vec::with_capacity(piece) })
+}
+
+/// Fills, copies and compares, a round of pairs at a time, until the source is empty or something differs.
+fn copies(
+    dma: &mut Context<Dma>,
+    pe: &mut ProgressEngine,
+    pairs: &mut Vec<Pair>,
+    source: &mut Source,
+    piece: usize,
+    aloud: bool,
+) -> Result<Sum, String> {
+    let mut sum = Sum::default();
+    let mut bar = Bar::new(source.len(), aloud);
+    let (mut idle, mut filled) = (std::mem::take(pairs), Vec::new());
+    loop {
+        while let Some(mut pair) = idle.pop() {
+            source.read(&mut pair.original, piece)?;
+            if pair.original.is_empty() {
+                idle.push(pair);
+                break;
+            }
+            sum.read += pair.original.len() as u64;
+            refill(&mut pair.task.src, &pair.original)?;
+            pair.task.dst.reset();
+            filled.push(pair);
+        }
+        if filled.is_empty() || sum.difference.is_some() {
+            break;
+        }
+        let start = Instant::now();
+        let done = fly(dma, pe, &mut filled)?;
+        sum.copying += start.elapsed();
+        let start = Instant::now();
+        for (pair, copied) in done {
+            compare(&pair, copied, &mut sum);
+            idle.push(pair);
+        }
+        sum.comparing += start.elapsed();
+        bar.at(sum.copied);
+    }
+    idle.append(&mut filled);
+    *pairs = idle;
+    Ok(sum)
+}
+
+fn refill(source: &mut Buf, bytes: &[u8]) -> Result<(), String> {
+    source.reset();
+    source.push_slice(bytes).map_err(|e| e.to_string())
+}
+
+/// Submits a copy for each pair and progresses until all are back, in the order of submission.
+fn fly(
+    dma: &mut Context<Dma>,
+    pe: &mut ProgressEngine,
+    pairs: &mut Vec<Pair>,
+) -> Result<Vec<(Pair, u64)>, String> {
+    let mut flying: Vec<(InFlight<Memcpy>, Vec<u8>)> = Vec::with_capacity(pairs.len());
+    for pair in pairs.drain(..) {
+        let flight = dma.submit(pair.task).map_err(|refused| format!("submit: {}", refused.error))?;
+        flying.push((flight, pair.original));
+    }
+    let mut back = Vec::with_capacity(flying.len());
+    for (flight, original) in flying {
+        let done = pe.run(flight);
+        let copied = done.result.map_err(|e| format!("submit: a copy failed: {e}"))?;
+        back.push((Pair { task: done.task, original }, copied));
+    }
+    Ok(back)
+}
+
+fn compare(pair: &Pair, copied: u64, sum: &mut Sum) {
+    let copy = pair.task.dst.as_slice().unwrap_or_default();
+    let same = copy.iter().zip(&pair.original).take_while(|(a, b)| a == b).count() as u64;
+    let whole = copy.len() == pair.original.len() && copied == copy.len() as u64 && same == copied;
+    if !whole && sum.difference.is_none() {
+        sum.difference = Some(sum.copied + same);
+    }
+    sum.tasks += 1;
+    sum.copied += copied;
+    sum.equal += same;
+}
+
+/// The fifth phase, and the comparison that is no phase of a program but the point of the demonstration.
+fn report(sum: &Sum, stages: &mut Stages) -> Result<(), String> {
+    let seconds = sum.copying.as_secs_f64();
+    let rate = if seconds > 0.0 { sum.copied as f64 / seconds / 1e9 } else { 0.0 };
+    let explanation = match sum.tasks {
+        0 => "nothing: there are no bytes to copy".to_owned(),
+        n => format!("{n} copies, {} bytes, in {seconds:.4} s: {rate:.2} GB/s", sum.copied),
+    };
+    let ok = sum.copied == sum.read;
+    let submit = Stage { name: "submit", bytes_in: sum.read, bytes_out: sum.copied, seconds, ok };
+    stages.finished(submit, explanation)?;
+    let seconds = sum.comparing.as_secs_f64();
+    let ok = sum.difference.is_none();
+    let compare = Stage { name: "compare", bytes_in: sum.copied, bytes_out: sum.equal, seconds, ok };
+    stages
+        .finished(compare, format!("{} of {} bytes are equal (not a phase: the proof)", sum.equal, sum.read))
+}
