@@ -65,21 +65,21 @@ static void handed_back(int allocate_only)
 }
 
 /* Freed while the library owns them, and their buffers dropped as well, before stop. */
-static void freed_in_flight(int stop_first)
+static void freed_in_flight(int stop_first, size_t len)
 {
 	struct rig rig;
 	struct doca_task *tasks[TASKS];
 	struct doca_buf *src[TASKS], *dst[TASKS];
 	unsigned i;
 
-	rig_setup(&rig, (size_t)4 << 20, TASKS);
+	rig_setup(&rig, 2 * TASKS * len + 8192, TASKS);
 	rig.free_tasks = 0;
 	rig.drop_bufs = 0;
 	rig.on_done = keep;
 	kept_count = 0;
 	for (i = 0; i < TASKS; i++) {
-		src[i] = rig_src(&rig, i * 100000, 100000);
-		dst[i] = rig_dst(&rig, (2u << 20) + i * 100000, 100000);
+		src[i] = rig_src(&rig, i * len, len);
+		dst[i] = rig_dst(&rig, (TASKS + i) * len, len);
 		tasks[i] = doca_dma_task_memcpy_as_task(rig_task(&rig, src[i], dst[i], i));
 		MUST(doca_task_submit(tasks[i]));
 	}
@@ -137,10 +137,18 @@ static void freed_later(void)
 
 int main(void)
 {
+	int i;
+
 	handed_back(0);
 	handed_back(1);
-	freed_in_flight(0);
-	freed_in_flight(1);
+	for (i = 0; i < 10; i++) {
+		freed_in_flight(0, 100);
+		freed_in_flight(1, 100);
+		freed_in_flight(0, 100000);
+		freed_in_flight(1, 100000);
+		freed_in_flight(0, 2000000);
+		freed_in_flight(1, 2000000);
+	}
 	freed_later();
 	return check_result();
 }

@@ -11,7 +11,8 @@
 #include "rig.h"
 
 #define ENGINES 3
-#define ROUNDS 1500
+#define ROUNDS 1000
+#define SIZE ((size_t)3 << 20)
 
 static struct rig rigs[ENGINES];
 
@@ -24,14 +25,14 @@ static void watch(int epoll, struct rig *rig, size_t number)
 	MUST_BE(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0);
 }
 
-static void rounds(int epoll, int clear)
+static void rounds(int epoll, int clear, uint32_t largest)
 {
 	unsigned want[ENGINES], round, i;
 	uint32_t seed = 7;
 
 	for (i = 0; i < ENGINES; i++)
 		want[i] = rigs[i].good;
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < (largest > 100000 ? ROUNDS / 10 : ROUNDS); round++) {
 		struct epoll_event event[ENGINES];
 		unsigned open = 0;
 		int ready, k;
@@ -44,7 +45,7 @@ static void rounds(int epoll, int clear)
 				CHECK_OK(doca_pe_request_notification(rigs[i].pe));
 			want[i] += copies;
 			while (copies-- > 0)
-				(void)rig_copy(&rigs[i], 0, 8192, 1 + (seed >> 7) % 8000, 0);
+				(void)rig_copy(&rigs[i], 0, SIZE, 1 + (seed >> 3) % largest, 0);
 			if (round % 2 == 1)
 				CHECK_OK(doca_pe_request_notification(rigs[i].pe));
 		}
@@ -77,14 +78,16 @@ int main(void)
 
 	MUST_BE(epoll >= 0);
 	for (i = 0; i < ENGINES; i++) {
-		rig_setup(&rigs[i], 16384, 4);
+		rig_setup(&rigs[i], 2 * SIZE, 4);
 		watch(epoll, &rigs[i], i);
 	}
-	rounds(epoll, 1);
+	rounds(epoll, 1, 8000);
+	rounds(epoll, 1, SIZE);
 	for (i = 0; i < ENGINES; i++)
 		CHECK_OK(doca_pe_set_event_mode(rigs[i].pe, DOCA_PE_EVENT_MODE_PROGRESS_ALL));
-	rounds(epoll, 1);
-	rounds(epoll, 0);
+	rounds(epoll, 1, 8000);
+	rounds(epoll, 0, 8000);
+	rounds(epoll, 0, SIZE);
 	for (i = 0; i < ENGINES; i++)
 		rig_teardown(&rigs[i]);
 	close(epoll);

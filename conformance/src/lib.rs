@@ -1,1 +1,3 @@
 //! The suite: one text, many ways to run SoftDPU.
+
+pub mod program;

@@ -57,12 +57,17 @@ pub unsafe extern "C" fn doca_pe_progress(engine: *const Pe) -> u8 {
     // SAFETY: a handle, or NULL.
     match unsafe { live(engine) } {
         Some(engine) => u8::from(engine.as_static().step()),
-        None => {
-            // SAFETY: as above.
-            unsafe { explain(engine, "doca_pe_progress") };
-            0
-        }
+        // SAFETY: as above.
+        None => unsafe { refuse_progress(engine) },
     }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn refuse_progress(engine: *const Pe) -> u8 {
+    // SAFETY: a handle, or NULL.
+    unsafe { explain(engine, "doca_pe_progress") };
+    0
 }
 
 #[unsafe(no_mangle)]

@@ -4,7 +4,6 @@
 #![expect(unsafe_code, reason = "C entry points")]
 #![expect(clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_pe.h")]
 
-use crate::entry::number;
 use softdpu_memory::handle::{DEAD, explain, kind, live};
 use softdpu_room::context::Core;
 use softdpu_room::slot::Slot;
@@ -22,7 +21,7 @@ unsafe fn refuse(task: *const Slot, call: &str) -> c_int {
 pub unsafe extern "C" fn doca_task_submit(task: *const Slot) -> c_int {
     // SAFETY: a handle, or NULL.
     match unsafe { live(task) } {
-        Some(slot) => number(slot.context().submit(slot.as_static())),
+        Some(slot) => slot.context().submit(slot.as_static()),
         // SAFETY: as above.
         None => unsafe { refuse(task, "doca_task_submit") },
     }
@@ -38,7 +37,7 @@ pub unsafe extern "C" fn doca_task_submit_ex(task: *const Slot, flags: u32) -> c
     }
     // SAFETY: a handle, or NULL.
     match unsafe { live(task) } {
-        Some(slot) => number(slot.context().submit(slot.as_static())),
+        Some(slot) => slot.context().submit(slot.as_static()),
         // SAFETY: as above.
         None => unsafe { refuse(task, "doca_task_submit_ex") },
     }
@@ -48,7 +47,7 @@ pub unsafe extern "C" fn doca_task_submit_ex(task: *const Slot, flags: u32) -> c
 pub unsafe extern "C" fn doca_task_try_submit(task: *const Slot) -> c_int {
     // SAFETY: a handle, or NULL.
     match unsafe { live(task) } {
-        Some(slot) => number(slot.context().try_submit(slot.as_static())),
+        Some(slot) => slot.context().try_submit(slot.as_static()),
         // SAFETY: as above.
         None => unsafe { refuse(task, "doca_task_try_submit") },
     }

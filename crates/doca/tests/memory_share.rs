@@ -203,9 +203,16 @@ fn an_import_is_as_if_started_and_never_configured() {
     assert_eq!(word(buf), 0);
     drop_buf(buf);
     refuse_all(imported);
+    // The place of a stopped import is not given away before it is destroyed.
     let base = memory.as_ptr() as usize;
+    let others: Vec<_> = (0..40).map(|_| started(dev, &memory, LOCAL_READ_WRITE)).collect();
     refused(|| take(inventory, imported, base, 1, base, 0).unwrap_err(), BAD_STATE);
+    ok(c! { doca_mmap_stop(imported) });
     destroy(imported);
+    for map in others {
+        drop_buf(full(inventory, map, &memory));
+        destroy(map);
+    }
     destroy(map);
     ok(c! { doca_buf_inventory_destroy(inventory) });
     close(dev);

@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "raw copies between registered ranges")]
 
 use crate::node::Node;
-use crate::region::{ALIVE, CAN_READ, CAN_WRITE, FAR, SHARED};
+use crate::region::{ALIVE, CAN_READ, CAN_WRITE, FAR, MOVED, SHARED};
 use softdpu_status::{Code, Error, Result};
 
 /// From this many bytes on a copy bypasses the cache.
@@ -33,7 +33,7 @@ impl Gate {
     pub const fn new(device: u64, max_bytes: u64, max_elements: u32) -> Gate {
         let (read, write) = (ALIVE | CAN_READ | device, ALIVE | CAN_WRITE | device);
         let line = if max_bytes < LINE as u64 { max_bytes as usize } else { LINE };
-        let never = SHARED | FAR;
+        let never = SHARED | FAR | MOVED;
         Gate { read, write, read_mask: read | never, write_mask: write | never, line, max_bytes, max_elements }
     }
 
@@ -59,8 +59,7 @@ pub fn transfer(src: &Node, dst: &Node, gate: &Gate) -> Result<u64> {
 #[inline(always)]
 pub fn transfer_line(src: &Node, dst: &Node, gate: &Gate) -> Option<u64> {
     let n = src.data_len();
-    if src.next().is_some()
-        || dst.next().is_some()
+    if !src.both_alone(dst)
         || n.wrapping_sub(1) >= gate.line
         || n > dst.room()
         || src.region().word() & gate.read_mask != gate.read
@@ -68,8 +67,8 @@ pub fn transfer_line(src: &Node, dst: &Node, gate: &Gate) -> Option<u64> {
     {
         return None;
     }
-    let from = src.data().wrapping_add_signed(src.region().delta()) as *const u8;
-    let to = dst.tail().wrapping_add_signed(dst.region().delta()) as *mut u8;
+    // Neither region is MOVED, so the addresses are ours.
+    let (from, to) = (src.data() as *const u8, dst.tail() as *mut u8);
     // SAFETY: both windows lie inside open regions (checked when they were aimed), which stand for memory that is valid
     // while they are open.
     unsafe { copy_line(from, to, n) };
@@ -229,26 +228,51 @@ pub fn commit(dst: &Node, bytes: u64) {
 /// 1 to 64 bytes; everything is read before anything is written, so overlap is harmless.
 #[inline(always)]
 unsafe fn copy_line(src: *const u8, dst: *mut u8, n: usize) {
-    /// 16 bytes, moved as one.
-    type Lane = [u64; 2];
     // SAFETY: reads and writes stay inside `n` bytes at both ends; the caller vouches for those.
     unsafe {
         if n > 32 {
-            let (a, b) = (src.cast::<Lane>().read_unaligned(), src.add(16).cast::<Lane>().read_unaligned());
-            let c = src.add(n - 32).cast::<Lane>().read_unaligned();
-            let d = src.add(n - 16).cast::<Lane>().read_unaligned();
-            dst.cast::<Lane>().write_unaligned(a);
-            dst.add(16).cast::<Lane>().write_unaligned(b);
-            dst.add(n - 32).cast::<Lane>().write_unaligned(c);
-            dst.add(n - 16).cast::<Lane>().write_unaligned(d);
+            let (a, b) = (load(src), load(src.add(16)));
+            let (c, d) = (load(src.add(n - 32)), load(src.add(n - 16)));
+            store(dst, a);
+            store(dst.add(16), b);
+            store(dst.add(n - 32), c);
+            store(dst.add(n - 16), d);
         } else if n >= 16 {
-            let (a, b) = (src.cast::<Lane>().read_unaligned(), src.add(n - 16).cast::<Lane>().read_unaligned());
-            dst.cast::<Lane>().write_unaligned(a);
-            dst.add(n - 16).cast::<Lane>().write_unaligned(b);
-        } else {
-            core::ptr::copy(src, dst, n);
+            let (a, b) = (load(src), load(src.add(n - 16)));
+            store(dst, a);
+            store(dst.add(n - 16), b);
+        } else if n >= 8 {
+            let (a, b) = (src.cast::<u64>().read_unaligned(), src.add(n - 8).cast::<u64>().read_unaligned());
+            dst.cast::<u64>().write_unaligned(a);
+            dst.add(n - 8).cast::<u64>().write_unaligned(b);
+        } else if n >= 4 {
+            let (a, b) = (src.cast::<u32>().read_unaligned(), src.add(n - 4).cast::<u32>().read_unaligned());
+            dst.cast::<u32>().write_unaligned(a);
+            dst.add(n - 4).cast::<u32>().write_unaligned(b);
+        } else if n > 0 {
+            let (a, b, c) = (src.read(), src.add(n / 2).read(), src.add(n - 1).read());
+            dst.write(a);
+            dst.add(n / 2).write(b);
+            dst.add(n - 1).write(c);
         }
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+type Lane = core::arch::x86_64::__m128i;
+#[cfg(not(target_arch = "x86_64"))]
+type Lane = u128;
+
+#[inline(always)]
+unsafe fn load(from: *const u8) -> Lane {
+    // SAFETY: the caller vouches for 16 bytes.
+    unsafe { from.cast::<Lane>().read_unaligned() }
+}
+
+#[inline(always)]
+unsafe fn store(to: *mut u8, lane: Lane) {
+    // SAFETY: the caller vouches for 16 bytes.
+    unsafe { to.cast::<Lane>().write_unaligned(lane) }
 }
 
 /// Copies memory that others may be writing or reading.

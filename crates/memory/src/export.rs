@@ -1,9 +1,9 @@
 //! Export and import: handing a range to somebody else as a few plain bytes.
 //!
 //! [`export`](fn@export) makes an [`Exported`] with the bytes of a descriptor; [`import`] turns such bytes into an
-//! [`Imported`] with a region of its own over the same memory. A descriptor is good only while it stands in the
-//! process-wide [table](self): dropping the [`Exported`] takes it out and closes the region of every importer, so that
-//! later tasks fail and none touches memory that its owner took back.
+//! [`Imported`] with a region of its own over the same memory. A descriptor is good only while it stands in a table of
+//! the process: dropping the [`Exported`] takes it out and closes the region of every importer, so that later tasks
+//! fail and none touches memory that its owner took back.
 //!
 //! | file | what |
 //! |---|---|
@@ -203,9 +203,16 @@ impl Imported {
     }
 }
 
+impl Imported {
+    /// Gives the memory up: the region is closed for good, but its place is kept while this value lives.
+    pub fn close(&self) {
+        table::forget(self.id, self.lease.region());
+    }
+}
+
 impl Drop for Imported {
     fn drop(&mut self) {
-        table::forget(self.id, self.lease.region());
+        self.close();
     }
 }
 

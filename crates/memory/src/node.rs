@@ -172,6 +172,12 @@ impl Node {
         unsafe { self.next.get().as_ref() }
     }
 
+    /// Is neither of the two followed by another element?
+    #[inline(always)]
+    pub(crate) fn both_alone(&self, other: &Node) -> bool {
+        self.next.get() as usize | other.next.get() as usize == 0
+    }
+
     /// The element before it.
     pub fn prev(&self) -> Option<&Node> {
         // SAFETY: as for `next`.
@@ -386,6 +392,9 @@ impl Store {
     /// Takes a descriptor back; returns what kept its region, for the caller to drop.
     fn put(&self, node: &Node) -> Option<Arc<dyn Any + Send + Sync>> {
         node.head.kill();
+        // Whoever still has it finds no data and no room: the shortest paths need no look at the head.
+        node.data.set(node.addr.get() + node.len.get());
+        node.data_len.set(0);
         node.region().release();
         // SAFETY: the descriptor is leaving use; nobody else looks at its keeper.
         let keep = unsafe { (*node.keep.get()).take() };
@@ -520,20 +529,33 @@ unsafe impl Send for Lent {}
 // SAFETY: as above; several threads that carry out one task only read it.
 unsafe impl Sync for Lent {}
 
+/// Stands where a C program gave no buffer.
+struct Nobody(Node);
+// SAFETY: never in use, so nobody changes it.
+unsafe impl Sync for Nobody {}
+static NOBODY: Nobody = Nobody(Node::blank());
+
 impl Lent {
-    /// From a C handle; NULL gives none.
+    /// From a C handle; NULL stands for nobody's descriptor, which is never in use.
     ///
     /// # Safety
     /// NULL, or a handle this library gave out (possibly stale).
     #[inline(always)]
-    pub unsafe fn from_handle(ptr: *const Node) -> Option<Lent> {
-        NonNull::new(ptr.cast_mut()).map(Lent)
+    pub unsafe fn from_handle(ptr: *const Node) -> Lent {
+        Lent(NonNull::new(ptr.cast_mut()).unwrap_or(NonNull::from(&NOBODY.0)))
     }
 
-    /// The handle.
+    /// The handle, NULL for nobody's.
     #[inline(always)]
     pub fn handle(self) -> *const Node {
-        self.0.as_ptr()
+        if core::ptr::eq(self.0.as_ptr(), &NOBODY.0) { core::ptr::null() } else { self.0.as_ptr() }
+    }
+
+    /// The descriptor, in use or not: one that is not in use has no data and no room.
+    #[inline(always)]
+    pub fn any<'a>(self) -> &'a Node {
+        // SAFETY: descriptors are never given back to the system.
+        unsafe { &*self.0.as_ptr() }
     }
 
     /// The descriptor, if it is in use.

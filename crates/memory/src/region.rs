@@ -107,6 +107,8 @@ pub const CAN_WRITE: u64 = 1 << 10;
 pub const SHARED: u64 = 1 << 11;
 /// The bytes are not mapped here.
 pub const FAR: u64 = 1 << 12;
+/// The bytes stand elsewhere here than the addresses say: there is a delta.
+pub const MOVED: u64 = 1 << 13;
 /// First device bit.
 pub const DEVICE_SHIFT: u32 = 16;
 
@@ -141,7 +143,8 @@ impl Region {
         self.base.store(base, Relaxed);
         self.len.store(len, Relaxed);
         self.delta.store(delta, Relaxed);
-        self.access.store(word | ALIVE, core::sync::atomic::Ordering::Release);
+        let moved = if delta == 0 { 0 } else { MOVED };
+        self.access.store(word | ALIVE | moved, core::sync::atomic::Ordering::Release);
     }
 
     /// Closes the region: every later access is refused.

@@ -17,6 +17,9 @@ pub trait Board: Send + Sync + core::fmt::Debug {
     fn name(&self) -> &'static str;
 }
 
+/// A worker sleeps.
+const SLEEPING: u32 = 1;
+
 /// Wakes sleeping workers; looking at it costs one load.
 #[derive(Debug)]
 pub struct Bell {
@@ -30,6 +33,11 @@ impl Bell {
         Bell { asleep: AtomicU32::new(0), sleepers: Mutex::new(Vec::new()) }
     }
 
+    /// Where submits have no barrier, they must look every time.
+    fn always(&self) -> u32 {
+        if crate::sync::is_asymmetric() { 0 } else { 2 }
+    }
+
     /// Does a worker sleep?
     #[inline(always)]
     pub fn is_asleep(&self) -> bool {
@@ -40,15 +48,22 @@ impl Bell {
     /// every submit) and then park.
     pub fn lie_down(&self, me: Thread) {
         self.sleepers.lock().unwrap_or_else(|e| e.into_inner()).push(me);
-        self.asleep.store(1, Ordering::SeqCst);
+        self.asleep.store(self.always() | SLEEPING, Ordering::SeqCst);
         crate::sync::heavy_barrier();
     }
 
     /// Wakes all sleepers.
     #[cold]
+    #[inline(never)]
     pub fn ring(&self) {
+        if !crate::sync::is_asymmetric() {
+            crate::sync::fence(Ordering::SeqCst);
+            if self.asleep.load(Ordering::Relaxed) & SLEEPING == 0 {
+                return;
+            }
+        }
         let mut sleepers = self.sleepers.lock().unwrap_or_else(|e| e.into_inner());
-        self.asleep.store(0, Ordering::SeqCst);
+        self.asleep.store(self.always(), Ordering::SeqCst);
         for thread in sleepers.drain(..) {
             thread.unpark();
         }

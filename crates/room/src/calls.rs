@@ -9,7 +9,7 @@ use softdpu_memory::handle::kind;
 use softdpu_status::{Code, Error, Result};
 
 /// Most task kinds of one engine.
-pub const KINDS: usize = 12;
+pub const KINDS: usize = 16;
 
 /// A completion callback: task, the task's user data, the context's.
 pub type Completion = unsafe extern "C" fn(*const Slot, u64, u64);
@@ -51,6 +51,10 @@ impl Calls {
             kind.free.store(core::ptr::null_mut(), Ordering::Relaxed);
         }
         for slot in slots.iter().rev() {
+            let kind = &self.kinds[slot.op() % KINDS];
+            for (mine, given) in slot.calls.iter().zip(&kind.calls) {
+                mine.store(given.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
             self.put(slot);
         }
     }
@@ -139,15 +143,13 @@ impl Core {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Calls the completion callback of a landed task. The context is not idle, so it outlives the call.
+    /// Calls the completion callback of a landed task, success or error. The context is not idle, so it outlives the
+    /// call.
     #[inline(always)]
-    pub(crate) fn call_completion(&self, slot: &'static Slot) {
-        let failed = usize::from(slot.status() != 0);
-        let call = self.calls.kinds[slot.op() % KINDS].calls[failed].load(Ordering::Relaxed);
-        if call.is_null() {
-            return;
-        }
-        // SAFETY: stored by `set_callbacks` from a function of this type.
+    pub(crate) fn call_completion(&self, slot: &'static Slot, failed: bool) {
+        let call = slot.calls[usize::from(failed)].load(Ordering::Relaxed);
+        debug_assert!(!call.is_null());
+        // SAFETY: filled at start from what `set_callbacks` stored, which the engine's configuration demands.
         let call = unsafe { core::mem::transmute::<*mut (), Completion>(call) };
         // SAFETY: the program promised a callback of this shape; nothing of ours is borrowed or locked here.
         unsafe { call(slot, slot.user_data(), self.user_data()) };

@@ -8,6 +8,7 @@ use crate::board::{Bell, Board};
 use crate::calls::Calls;
 use crate::engine::{EngineInfo, Work};
 use crate::flight;
+use crate::handle::own8;
 use crate::lane::Lane;
 use crate::pe::Pe;
 use crate::slot::{self, Slot};
@@ -39,6 +40,11 @@ impl State {
 
 const RUNNING: u8 = State::Running as u8;
 
+/// In the ring of its progress engine: a submit has nothing to tell.
+pub(crate) const ACTIVE: u8 = 1;
+/// The same where submits have no barrier: they look behind a full one every time.
+pub(crate) const WATCHED: u8 = 2;
+
 /// Jobs of at least this many bytes are cut into parts and offered to the card's workers.
 pub const SPLIT_FROM: u64 = 64 << 10;
 /// Most bytes of one part.
@@ -54,6 +60,8 @@ pub struct Core {
     pub(crate) active: AtomicU8,
     /// Submit and progress are one thread at a time (C).
     local: bool,
+    /// Running and ordered, in one byte.
+    express: AtomicU8,
     fatal: bool,
     /// The Rust handle is gone.
     pub(crate) abandoned: AtomicU8,
@@ -82,7 +90,7 @@ pub type Starter = fn(&'static Core) -> Result<crate::life::Equipment>;
 
 /// Lanes are made at start and replaced only while idle; see `handle.rs` for the cell.
 type Lanes = crate::handle::IdleCell<LanePair>;
-type WorkCell = crate::handle::IdleCell<Option<Box<dyn Work>>>;
+type WorkCell = crate::handle::IdleCell<Box<dyn Work>>;
 
 /// The submit side's bench, and the bench of tasks posted by handlers.
 #[derive(Debug)]
@@ -154,6 +162,7 @@ impl Core {
             state: AtomicU8::new(State::Idle as u8),
             active: AtomicU8::new(0),
             local,
+            express: AtomicU8::new(0),
             fatal: info.fatal,
             abandoned: AtomicU8::new(0),
             user: AtomicU64::new(0),
@@ -164,7 +173,7 @@ impl Core {
             held: AtomicU32::new(0),
             buried: AtomicU8::new(0),
             lanes: Lanes::new(LanePair { main: Bench::new(Lane::new(1, false)?, Vec::new()), outbox: None }),
-            work: WorkCell::new(None),
+            work: WorkCell::new(Box::new(crate::handle::NoWork)),
             board,
             bell: board.bell(),
             info,
@@ -199,8 +208,22 @@ impl Core {
         self.state.load(Ordering::Relaxed) == RUNNING
     }
 
+    /// As [`Core::is_running`], for the C face, where nobody else changes the state.
+    #[inline(always)]
+    pub(crate) fn is_running_here(&self) -> bool {
+        own8(&self.state) == RUNNING
+    }
+
     pub(crate) fn set_state(&self, state: State) {
+        let express = state == State::Running && !self.lane().is_unordered();
+        self.express.store(u8::from(express), Ordering::Relaxed);
         self.state.store(state as u8, Ordering::Release);
+    }
+
+    /// Does it run, and report in order? Then progress may take the shortest way (C).
+    #[inline(always)]
+    pub(crate) fn is_express(&self) -> bool {
+        own8(&self.express) != 0
     }
 
     /// RUNNING (or STARTING) to STOPPING; true for whoever did it.
@@ -222,6 +245,7 @@ impl Core {
     }
 
     /// Program's cookie.
+    #[inline(always)]
     pub fn user_data(&self) -> u64 {
         self.user.load(Ordering::Relaxed)
     }
@@ -251,13 +275,10 @@ impl Core {
         core::iter::once(self.lane()).chain(self.outbox().map(|b| &b.lane))
     }
 
-    /// The engine; every started context has one.
+    /// The engine; one that refuses everything until the context was started.
     #[inline(always)]
     pub(crate) fn work(&self) -> &dyn Work {
-        match self.work.get() {
-            Some(work) => work.as_ref(),
-            None => &crate::handle::NoWork,
-        }
+        self.work.get().as_ref()
     }
 
     /// Tasks submitted whose completion was not reported.
@@ -299,7 +320,7 @@ impl Core {
         self.calls.fill(&slots);
         let outbox = second.map(|lane| Bench::new(lane, spare));
         self.lanes.replace(LanePair { main: Bench::new(main, slots), outbox });
-        self.work.replace(Some(work));
+        self.work.replace(work);
         self.held.store(0, Ordering::Relaxed);
         Ok(())
     }
@@ -313,24 +334,48 @@ impl Core {
     /// Puts a filled slot into a lane. The caller owns the slot and saw RUNNING.
     #[inline(always)]
     pub(crate) fn launch(&'static self, slot: &'static Slot, lane: &Lane) {
-        let bytes = self.work().divisible(slot);
-        if bytes >= SPLIT_FROM {
-            self.launch_large(slot, lane, bytes);
-        } else {
-            slot.launch(false);
-            lane.push(slot);
+        slot.launch();
+        lane.push(slot);
+        if self.is_unnoticed() {
+            self.nudge();
         }
-        if self.active.load(Ordering::Relaxed) == 0 {
+    }
+
+    /// Must somebody be told of a submit?
+    #[inline(always)]
+    pub(crate) fn is_unnoticed(&self) -> bool {
+        self.active.load(Ordering::Relaxed) != ACTIVE || self.bell.is_asleep()
+    }
+
+    /// Tells whoever must be told of a submit. Returns success, so that a C submit may end with it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn nudge(&'static self) -> i32 {
+        if self.active.load(Ordering::Relaxed) != ACTIVE {
             self.activate();
         }
         if self.bell.is_asleep() {
             self.bell.ring();
         }
+        0
     }
 
-    #[inline(never)]
-    fn launch_large(&'static self, slot: &'static Slot, lane: &Lane, bytes: u64) {
-        match self.work().open(slot) {
+    /// Lock holder: carries a task out, or opens it for claims when it is large. True when it is finished.
+    pub(crate) fn carry_out(&self, slot: &'static Slot, lane: &Lane) -> bool {
+        if !self.is_running() || slot.flight.state() == flight::ORPHAN {
+            slot.finish(Err(Code::IoFailed));
+            return true;
+        }
+        let work = self.work();
+        if let Some(output) = work.quick(slot) {
+            slot.finish(Ok(output));
+            return true;
+        }
+        if work.divisible(slot) < SPLIT_FROM {
+            work.run(slot);
+            return true;
+        }
+        match work.open(slot) {
             Ok(total) => {
                 // At least two parts where both are worth a worker, at most PART_BYTES each.
                 let half = total.div_ceil(2).next_multiple_of(4096).max(SPLIT_FROM);
@@ -338,17 +383,19 @@ impl Core {
                 slot.total.store(total, Ordering::Relaxed);
                 slot.part_bytes.store(size as u32, Ordering::Relaxed);
                 slot.part_failed.store(0, Ordering::Relaxed);
-                slot.launch(true);
+                slot.enlarge();
                 slot.parts.open(total.div_ceil(size) as u16);
                 lane.offer_parts(slot);
+                if self.bell.is_asleep() {
+                    self.bell.ring();
+                }
+                false
             }
             Err(code) => {
-                let _ = bytes;
-                slot.launch(true);
                 slot.finish(Err(code));
+                true
             }
         }
-        lane.push(slot);
     }
 
     /// Gets the progress engine to visit it.
@@ -357,12 +404,16 @@ impl Core {
     pub(crate) fn activate(&'static self) {
         let Some(pe) = self.engine() else { return };
         if self.local {
-            self.active.store(1, Ordering::Relaxed);
+            self.active.store(ACTIVE, Ordering::Relaxed);
             pe.link(self);
             if pe.signal.is_armed() {
                 pe.signal.raise();
             }
-        } else if self.active.swap(1, Ordering::AcqRel) == 0 {
+            return;
+        }
+        crate::sync::fence(Ordering::SeqCst);
+        let active = if crate::sync::is_asymmetric() { ACTIVE } else { WATCHED };
+        if self.active.load(Ordering::Relaxed) == 0 && self.active.swap(active, Ordering::AcqRel) == 0 {
             pe.invite(self);
             pe.signal.published();
         }
@@ -395,16 +446,6 @@ impl Core {
         true
     }
 
-    /// Carries out one small task; the caller holds the lane's lock.
-    #[inline(always)]
-    pub(crate) fn do_small(&self, slot: &'static Slot) {
-        if self.is_running() && slot.flight.state() != flight::ORPHAN {
-            self.work().run(slot);
-        } else {
-            slot.finish(Err(Code::IoFailed));
-        }
-    }
-
     /// A card worker looks at the context. True when it found something to do.
     ///
     /// Large tasks are helped with at once; small ones are taken over only when nobody turned them since the last look,
@@ -421,11 +462,10 @@ impl Core {
             }
             let exec = lane.exec_hint();
             let stands = lane.seen.load(Ordering::Relaxed) == exec;
-            if napped && stands && lane.has_work() && lane.lock.take() {
+            if napped && stands && (lane.has_queued() || self.work().unordered()) && lane.lock.take() {
                 for _ in 0..64 {
                     let Some(slot) = lane.next() else { break };
-                    self.do_small(slot);
-                    finished = true;
+                    finished |= self.carry_out(slot, lane);
                 }
                 if self.work().turn(self) {
                     finished = true;
@@ -502,7 +542,7 @@ impl Core {
     /// Takes engine, lanes and slots away. Idle contexts only.
     pub(crate) fn strip(&'static self) {
         self.board.detach(self);
-        self.work.replace(None);
+        self.work.replace(Box::new(crate::handle::NoWork));
         let Ok(empty) = Lane::new(1, false) else { return };
         let old = self.lanes.replace(LanePair { main: Bench::new(empty, Vec::new()), outbox: None });
         old.main.give_back();

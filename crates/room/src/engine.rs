@@ -53,7 +53,7 @@ pub trait Compute: Send + Sync + 'static {
     /// Its engine.
     type Engine: Engine;
 
-    /// Bytes of work when the job may be cut into parts, 0 when it must be carried out whole. Looked at on submit.
+    /// Bytes of work when the job may be cut into parts, 0 when it must be carried out whole.
     fn divisible(&self, job: &<Self::Engine as Engine>::Job) -> u64 {
         let _ = job;
         0
@@ -112,6 +112,9 @@ pub trait Work: Send + Sync {
     /// # Errors
     /// The status the submit answers.
     fn check(&self, slot: &Slot) -> Result<()>;
+    /// Carries out a short task without finishing the slot; `None` when it is not that short, or anything speaks against
+    /// it.
+    fn quick(&self, slot: &Slot) -> Option<u64>;
     /// Carries out the whole task and finishes the slot.
     fn run(&self, slot: &Slot);
     /// Before the first part.

@@ -62,6 +62,12 @@ impl Flight {
         self.state.load(Ordering::Acquire)
     }
 
+    /// C face, where one thread moves the state: is it this?
+    #[inline(always)]
+    pub fn is_here(&self, state: u8) -> bool {
+        self.state.load(Ordering::Relaxed) == state
+    }
+
     /// Moves between states whose owner is the caller: FREE, HELD, FLYING (without a holder), ORPHAN (C face).
     #[inline(always)]
     pub fn set(&self, state: u8) {

@@ -9,6 +9,7 @@ use crate::context::Core;
 use crate::engine::Work;
 use crate::pe::Pe;
 use crate::slot::Slot;
+use crate::sync::{AtomicU8, AtomicU32};
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
 use softdpu_memory::handle::{Object, Slab, kind};
@@ -59,6 +60,20 @@ pub(crate) fn retire_pe(pe: &'static Pe) {
     unsafe { ENGINES.retire(NonNull::from(pe)) };
 }
 
+/// Reads a word that only the calling party writes: a plain load, which the compiler may fold into what follows.
+#[inline(always)]
+pub(crate) fn own32(word: &AtomicU32) -> u32 {
+    // SAFETY: no other thread writes it (each caller is the word's one writer), so the read races with nothing.
+    unsafe { *word.as_ptr() }
+}
+
+/// As [`own32`].
+#[inline(always)]
+pub(crate) fn own8(byte: &AtomicU8) -> u8 {
+    // SAFETY: as for `own32`.
+    unsafe { *byte.as_ptr() }
+}
+
 /// A slot from a ring cell that was filled before.
 #[inline(always)]
 pub(crate) fn slot_ref(ptr: *mut Slot) -> &'static Slot {
@@ -72,6 +87,13 @@ pub(crate) fn slot_ref(ptr: *mut Slot) -> &'static Slot {
 pub(crate) fn core_ref(ptr: *mut Core) -> Option<&'static Core> {
     // SAFETY: links hold NULL or contexts, which live in type-stable memory.
     unsafe { ptr.as_ref() }
+}
+
+/// The context behind `core` in its engine's ring.
+#[inline(always)]
+pub(crate) fn ring_next(core: &Core) -> &'static Core {
+    // SAFETY: the links of contexts in a ring form a cycle of contexts, which live in type-stable memory.
+    unsafe { &**core.next.as_ptr() }
 }
 
 /// A context for as long as the process lives: its place is never given back.
@@ -138,6 +160,9 @@ impl Work for NoWork {
     }
     fn check(&self, _: &Slot) -> Result<()> {
         Err(Code::BadState.into())
+    }
+    fn quick(&self, _: &Slot) -> Option<u64> {
+        None
     }
     fn run(&self, slot: &Slot) {
         slot.finish(Err(Code::BadState));

@@ -88,20 +88,6 @@ impl<H: Compute> Computed<H> {
         // SAFETY: parts of one job only read it while any is unfinished.
         unsafe { &*slot.job::<<H::Engine as Engine>::Job>() }
     }
-
-    #[inline(never)]
-    fn run_whole(&self, slot: &Slot) {
-        let job = AssertUnwindSafe(self.job(slot));
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let job = job;
-            self.hardware.run(job.0)
-        }));
-        slot.finish(match outcome {
-            Ok(Ok(n)) => Ok(n),
-            Ok(Err(reason)) => Err(self.hardware.status(reason)),
-            Err(_) => Err(broken(slot)),
-        });
-    }
 }
 
 #[cold]
@@ -121,11 +107,21 @@ impl<H: Compute> Work for Computed<H> {
     }
 
     #[inline]
+    fn quick(&self, slot: &Slot) -> Option<u64> {
+        self.hardware.quick(self.job(slot))
+    }
+
     fn run(&self, slot: &Slot) {
-        match self.hardware.quick(self.job(slot)) {
-            Some(n) => slot.finish(Ok(n)),
-            None => self.run_whole(slot),
-        }
+        let job = AssertUnwindSafe(self.job(slot));
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let job = job;
+            self.hardware.run(job.0)
+        }));
+        slot.finish(match outcome {
+            Ok(Ok(n)) => Ok(n),
+            Ok(Err(reason)) => Err(self.hardware.status(reason)),
+            Err(_) => Err(broken(slot)),
+        });
     }
 
     fn open(&self, slot: &Slot) -> Result<u64, Code> {

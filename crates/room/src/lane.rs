@@ -8,6 +8,7 @@
 #![expect(unsafe_code, reason = "ring cells are addressed under a mask, without a check per access")]
 
 use crate::lock::LaneLock;
+use crate::handle::own32;
 use crate::slot::Slot;
 use crate::sync::{AtomicPtr, AtomicU32, Ordering};
 use softdpu_status::{Code, Error, Result};
@@ -95,7 +96,7 @@ impl Lane {
         self.tail.0.store(tail.wrapping_add(1), Ordering::Release);
     }
 
-    /// Submit side: the parts of this slot may be claimed by anybody from now on.
+    /// Lock holder: the parts of this slot may be claimed by anybody from now on.
     pub(crate) fn offer_parts(&self, slot: &'static Slot) {
         let tail = self.large_tail.load(Ordering::Relaxed);
         self.large.put(tail, slot);
@@ -135,7 +136,7 @@ impl Lane {
         if !self.lock.enter() {
             return false;
         }
-        if self.exec.load(Ordering::Relaxed) != head {
+        if own32(&self.exec) != head {
             self.lock.leave();
             return false;
         }
@@ -143,11 +144,12 @@ impl Lane {
         true
     }
 
-    /// Landing side: number of the front task; `None` when nothing is in flight. Ordered engines.
+    /// Number of the front task, where submit and progress are one thread; `None` when nothing is in flight. Ordered
+    /// engines.
     #[inline(always)]
-    pub(crate) fn front_number(&self) -> Option<u32> {
-        let head = self.head.0.load(Ordering::Relaxed);
-        if head == self.tail.0.load(Ordering::Acquire) { None } else { Some(head) }
+    pub(crate) fn front_number_here(&self) -> Option<u32> {
+        let head = own32(&self.head.0);
+        if head == own32(&self.tail.0) { None } else { Some(head) }
     }
 
     /// The task with this number, which is in flight.
@@ -168,26 +170,27 @@ impl Lane {
         self.head.0.store(self.head.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
-    /// Lock holder: the next small task to carry out. Large ones are passed over; they look after themselves.
+    /// Lock holder: the next task to carry out.
     #[inline(always)]
     pub(crate) fn next(&self) -> Option<&'static Slot> {
-        loop {
-            let at = self.exec.load(Ordering::Relaxed);
-            if at == self.tail.0.load(Ordering::Acquire) {
-                return None;
-            }
-            let slot = self.ring.get(at);
-            self.exec.store(at.wrapping_add(1), Ordering::Relaxed);
-            if !slot.is_large() {
-                return Some(slot);
-            }
+        let at = self.exec.load(Ordering::Relaxed);
+        if at == self.tail.0.load(Ordering::Acquire) {
+            return None;
         }
+        self.exec.store(at.wrapping_add(1), Ordering::Relaxed);
+        Some(self.ring.get(at))
     }
 
-    /// Are there tasks nobody began? A hint unless the lock is held.
+    /// Is there a task nobody began? A hint unless the lock is held.
+    #[inline]
+    pub(crate) fn has_queued(&self) -> bool {
+        self.exec.load(Ordering::Relaxed) != self.tail.0.load(Ordering::Acquire)
+    }
+
+    /// Is there anything to carry out? A hint.
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
-        self.exec.load(Ordering::Relaxed) != self.tail.0.load(Ordering::Acquire)
+        self.has_queued()
             || self.large_head.0.load(Ordering::Relaxed) != self.large_tail.load(Ordering::Acquire)
     }
 

@@ -118,39 +118,43 @@ impl Core {
         Ok(())
     }
 
-    /// Hands a task to the engine. The caller owns it.
-    ///
-    /// # Errors
-    /// BadState unless running; the caller still owns the task then.
+    /// Hands a task to the engine (C). The caller owns it. 0: accepted; otherwise the contract's number, and the caller
+    /// still owns it.
     #[inline(always)]
-    pub fn submit(&'static self, slot: &'static crate::slot::Slot) -> Result<()> {
-        if !self.is_running() || slot.flight.state() != crate::flight::HELD {
-            return Err(self.refuse_submit(slot));
+    pub fn submit(&'static self, slot: &'static crate::slot::Slot) -> i32 {
+        if !self.is_running_here() || !slot.flight.is_here(crate::flight::HELD) {
+            return self.refusal(slot);
         }
-        self.launch(slot, self.lane());
-        Ok(())
+        slot.launch();
+        self.lane().push(slot);
+        if self.is_unnoticed() {
+            return self.nudge();
+        }
+        0
     }
 
     /// As [`Core::submit`], after checking the task's parameters.
-    ///
-    /// # Errors
-    /// As submit, and what the engine's check answers.
-    pub fn try_submit(&'static self, slot: &'static crate::slot::Slot) -> Result<()> {
-        if self.is_running() && slot.flight.state() == crate::flight::HELD {
-            self.work().check(slot)?;
+    #[inline(never)]
+    pub fn try_submit(&'static self, slot: &'static crate::slot::Slot) -> i32 {
+        if self.is_running_here()
+            && slot.flight.is_here(crate::flight::HELD)
+            && let Err(e) = self.work().check(slot)
+        {
+            return e.code().number();
         }
         self.submit(slot)
     }
 
+    /// Why a submit was refused: BAD_STATE, with one log line.
     #[cold]
     #[inline(never)]
-    fn refuse_submit(&self, slot: &crate::slot::Slot) -> Error {
+    fn refusal(&self, slot: &crate::slot::Slot) -> i32 {
         let name = self.info().name;
         if !self.is_running() {
             log::error!(target: "softdpu::task", "{name} task {slot:p}: submit while its context {self:p} is {:?}, must be Running", self.state());
-            return Error::new(Code::BadState, "the context is not running");
+        } else {
+            log::error!(target: "softdpu::task", "{name} task {slot:p}: submitted while in flight");
         }
-        log::error!(target: "softdpu::task", "{name} task {slot:p}: submitted while in flight");
-        Error::new(Code::BadState, "the task is in flight")
+        Code::BadState.number()
     }
 }

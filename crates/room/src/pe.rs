@@ -5,9 +5,9 @@
 
 use crate::arm::Arm;
 use crate::board::Board;
-use crate::context::{Core, State};
-use crate::handle::core_ref;
-use crate::sync::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering, heavy_barrier};
+use crate::context::{ACTIVE, Core, State, WATCHED};
+use crate::handle::{core_ref, own32};
+use crate::sync::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering, heavy_barrier, is_asymmetric};
 use rustix::event::{EventfdFlags, eventfd};
 use softdpu_memory::handle::Head;
 use softdpu_status::{Code, Error, Result};
@@ -144,6 +144,12 @@ impl Pe {
         self.depth.load(Ordering::Relaxed) != 0
     }
 
+    /// As [`Pe::is_in_callback`], for the thread it belongs to.
+    #[inline(always)]
+    pub(crate) fn is_in_callback_here(&self) -> bool {
+        own32(&self.depth) != 0
+    }
+
     /// Selective (0) or all (1): how events are asked for. Both progress alike here.
     pub fn set_mode(&self, mode: u8) {
         self.mode.store(mode, Ordering::Relaxed);
@@ -243,8 +249,9 @@ impl Pe {
             heavy_barrier();
         }
         if core.in_flight() != 0 {
-            if core.is_local() || core.active.swap(1, Ordering::AcqRel) == 0 {
-                core.active.store(1, Ordering::Relaxed);
+            let active = if core.is_local() || is_asymmetric() { ACTIVE } else { WATCHED };
+            if core.is_local() || core.active.swap(active, Ordering::AcqRel) == 0 {
+                core.active.store(active, Ordering::Relaxed);
                 core.idle_visits.store(0, Ordering::Relaxed);
                 return;
             }

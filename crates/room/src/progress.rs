@@ -5,7 +5,7 @@
 
 use crate::context::{Core, State};
 use crate::flight::{self, Landed};
-use crate::handle::core_ref;
+use crate::handle::{core_ref, ring_next};
 use crate::lane::Lane;
 use crate::pe::Pe;
 use crate::slot::Slot;
@@ -35,7 +35,7 @@ impl Core {
             State::Stopping if self.in_flight() == 0 => self.may_idle(),
             State::Starting => true,
             _ => self.lanes().any(|lane| match lane.front() {
-                Some(slot) => slot.is_ready() || !slot.is_large() || !self.is_running(),
+                Some(slot) => slot.is_ready() || lane.has_queued() || !self.is_running(),
                 None => false,
             }),
         }
@@ -47,25 +47,30 @@ impl Core {
         self.in_flight() == 0 && (!self.is_local() || self.tasks_held() == 0)
     }
 
-    /// Gets the front task of a lane ready, if that takes no more than one small task or one part.
+    /// Gets the front task of a lane ready, if that takes no more than one small task and one part.
     #[inline(always)]
     fn prepare(&self, lane: &Lane, slot: &'static Slot) -> Visit {
-        if slot.is_large() {
-            if !self.do_part(lane) {
-                return Visit::Nothing;
-            }
-        } else {
-            if !lane.lock.enter() {
-                return Visit::Nothing;
-            }
-            if let Some(next) = lane.next() {
-                self.do_small(next);
+        let mut visit = Visit::Nothing;
+        if lane.has_queued() && lane.lock.enter() {
+            // Large ones are only opened, so that workers find them; one small one is carried out.
+            for _ in 0..OPENED_AT_ONCE {
+                let Some(next) = lane.next() else { break };
+                visit = Visit::Worked;
+                if self.carry_out(next, lane) {
+                    break;
+                }
             }
             lane.lock.leave();
         }
-        Visit::Worked
+        if slot.is_large() && self.do_part(lane) {
+            visit = Visit::Worked;
+        }
+        visit
     }
 }
+
+/// Large tasks that one visit opens for claims at most.
+const OPENED_AT_ONCE: u32 = 64;
 
 impl Pe {
     /// One round for the C face: runs at most one callback. True when a callback ran or a state changed.
@@ -74,30 +79,26 @@ impl Pe {
     #[inline(always)]
     pub fn step(&'static self) -> bool {
         let Some(prev) = core_ref(self.cursor.load(Ordering::Relaxed)) else { return false };
-        if self.is_in_callback() {
+        if self.is_in_callback_here() {
             return self.nested();
         }
-        let Some(core) = core_ref(prev.next.load(Ordering::Relaxed)) else { return false };
+        let core = ring_next(prev);
         let lane = core.lane();
-        if core.is_running()
-            && !lane.is_unordered()
-            && let Some(number) = lane.front_number()
+        if core.is_express()
+            && let Some(number) = lane.front_number_here()
         {
             let slot = lane.numbered(number);
-            if !slot.is_large() && slot.flight.state() == flight::FLYING {
-                if !slot.is_ready() {
-                    if !lane.begin_front(number) {
-                        return self.step_any();
-                    }
-                    core.work().run(slot);
+            if slot.is_queued() && slot.is_flying_here() && lane.begin_front(number) {
+                if let Some(output) = core.work().quick(slot) {
                     lane.lock.leave();
-                }
-                if slot.status() == 0 {
+                    slot.succeed(output);
                     self.cursor.store(core::ptr::from_ref(core).cast_mut(), Ordering::Relaxed);
                     lane.pop_number(number);
-                    self.report(core, slot);
+                    self.report(core, slot, false);
                     return true;
                 }
+                core.carry_out(slot, lane);
+                lane.lock.leave();
             }
         }
         self.step_any()
@@ -112,12 +113,12 @@ impl Pe {
 
     /// Calls the program; the ring was moved on before, so that the callback may change it.
     #[inline(always)]
-    fn report(&'static self, core: &'static Core, slot: &'static Slot) {
+    fn report(&'static self, core: &'static Core, slot: &'static Slot, failed: bool) {
         slot.flight.set(flight::HELD);
         self.depth.store(1, Ordering::Relaxed);
-        core.call_completion(slot);
+        core.call_completion(slot, failed);
         self.depth.store(0, Ordering::Relaxed);
-        if !core.is_running() {
+        if !core.is_running_here() {
             self.settle(core);
         }
     }
@@ -159,9 +160,7 @@ impl Pe {
             }
         }
         lane.pop_front();
-        if slot.is_large() {
-            lane.sweep_large();
-        }
+        lane.sweep_large();
         if slot.flight.state() == flight::ORPHAN {
             core.recycle(slot);
             return if self.settle(core) { Visit::Reported } else { Visit::Worked };
@@ -169,7 +168,7 @@ impl Pe {
         if slot.status() != 0 && core.is_fatal() && core.is_running() {
             self.fail(core, slot);
         }
-        self.report(core, slot);
+        self.report(core, slot, slot.status() != 0);
         Visit::Reported
     }
 
@@ -268,15 +267,12 @@ impl Pe {
                     }
                     *parts -= 1;
                 }
-                core.prepare(lane, slot);
-                if !slot.is_ready() {
+                if core.prepare(lane, slot) == Visit::Nothing || !slot.is_ready() {
                     break;
                 }
             }
             lane.pop_front();
-            if slot.is_large() {
-                lane.sweep_large();
-            }
+            lane.sweep_large();
             if slot.status() != 0 && core.is_fatal() && core.is_running() {
                 self.fail(core, slot);
             }

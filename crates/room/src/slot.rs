@@ -31,8 +31,9 @@ pub struct Slot {
     pub(crate) user: AtomicU64,
     pub(crate) status: AtomicI32,
     phase: AtomicU8,
-    large: AtomicU8,
     op: AtomicU8,
+    /// C: the callbacks of its kind, success and error.
+    pub(crate) calls: [AtomicPtr<()>; 2],
     pub(crate) next_free: AtomicPtr<Slot>,
     pub(crate) result: AtomicU64,
     pub(crate) parts: Parts,
@@ -63,10 +64,12 @@ impl core::fmt::Debug for Slot {
     }
 }
 
-/// Not carried out yet.
-const QUEUED: u8 = 0;
+/// Nobody began to carry it out.
+pub(crate) const QUEUED: u8 = 0;
 /// Carried out: status and result are final.
 const READY: u8 = 1;
+/// Its parts may be claimed by anybody.
+const LARGE: u8 = 2;
 
 impl Slot {
     fn blank() -> Slot {
@@ -77,8 +80,8 @@ impl Slot {
             user: AtomicU64::new(0),
             status: AtomicI32::new(0),
             phase: AtomicU8::new(QUEUED),
-            large: AtomicU8::new(0),
             op: AtomicU8::new(0),
+            calls: [const { AtomicPtr::new(core::ptr::null_mut()) }; 2],
             next_free: AtomicPtr::new(core::ptr::null_mut()),
             result: AtomicU64::new(0),
             parts: Parts::new(),
@@ -100,6 +103,13 @@ impl Slot {
     pub fn context(&self) -> &'static Core {
         // SAFETY: set when the slot was given to a context; contexts are type-stable and outlive the use of their slots.
         unsafe { &*self.core.load(Ordering::Relaxed) }
+    }
+
+    /// Landing side: it was carried out by this very thread, and succeeded.
+    #[inline(always)]
+    pub(crate) fn succeed(&self, output: u64) {
+        self.status.store(0, Ordering::Relaxed);
+        self.result.store(output, Ordering::Relaxed);
     }
 
     /// The slot for as long as the process lives.
@@ -157,18 +167,34 @@ impl Slot {
         self.op.store(op, Ordering::Relaxed);
     }
 
-    /// Makes it fly: not carried out, `large` or not.
+    /// Makes it fly: nobody began to carry it out.
     #[inline(always)]
-    pub(crate) fn launch(&self, large: bool) {
+    pub(crate) fn launch(&self) {
         self.phase.store(QUEUED, Ordering::Relaxed);
-        self.large.store(u8::from(large), Ordering::Relaxed);
         self.flight.set(crate::flight::FLYING);
     }
 
-    /// May its parts be claimed by anybody?
+    /// Lock holder: from now on it is carried out in parts.
+    pub(crate) fn enlarge(&self) {
+        self.phase.store(LARGE, Ordering::Release);
+    }
+
+    /// Are its parts being carried out?
     #[inline(always)]
     pub(crate) fn is_large(&self) -> bool {
-        self.large.load(Ordering::Relaxed) != 0
+        self.phase.load(Ordering::Acquire) == LARGE
+    }
+
+    /// C: does it fly, and does the program still want it?
+    #[inline(always)]
+    pub(crate) fn is_flying_here(&self) -> bool {
+        self.flight.is_here(crate::flight::FLYING)
+    }
+
+    /// Did nobody begin it?
+    #[inline(always)]
+    pub(crate) fn is_queued(&self) -> bool {
+        self.phase.load(Ordering::Acquire) == QUEUED
     }
 
     /// Has it been carried out?

@@ -2,7 +2,8 @@
 //!
 //! Two barriers that belong together: [`light_barrier`] on the side that runs per task, [`heavy_barrier`] on the side
 //! that runs rarely. Where the kernel has `membarrier`, the light one only stops the compiler and the heavy one makes
-//! every running thread of the process execute a full barrier; elsewhere both are full barriers.
+//! every running thread of the process execute a full barrier; elsewhere ([`is_asymmetric`] is false) the per-task side
+//! is kept on its slow path.
 
 pub use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
@@ -18,14 +19,16 @@ pub fn init() {
     });
 }
 
-/// The cheap half: a store before it is seen by anybody whose heavy barrier comes later.
+/// Does the heavy barrier reach into running threads? Where it does not, the side that runs per task must be told to take
+/// its slow path, which has a full barrier.
+pub fn is_asymmetric() -> bool {
+    ASYMMETRIC.load(Ordering::Relaxed) != 0
+}
+
+/// The cheap half: a store before it is seen by anybody whose heavy barrier comes later (see [`is_asymmetric`]).
 #[inline(always)]
 pub fn light_barrier() {
-    if ASYMMETRIC.load(Ordering::Relaxed) != 0 {
-        core::sync::atomic::compiler_fence(Ordering::SeqCst);
-    } else {
-        fence(Ordering::SeqCst);
-    }
+    core::sync::atomic::compiler_fence(Ordering::SeqCst);
 }
 
 /// The dear half (a system call).

@@ -225,8 +225,7 @@ pub unsafe extern "C" fn doca_dma_task_memcpy_get_src(task: *const Slot) -> *con
     // SAFETY: a handle, or NULL.
     unsafe { job(task, "doca_dma_task_memcpy_get_src", true) }
         // SAFETY: the slot holds a job since it was allocated.
-        .and_then(|job| unsafe { (*job).src })
-        .map_or(core::ptr::null(), Lent::handle)
+        .map_or(core::ptr::null(), |job| unsafe { (*job).src.handle() })
 }
 
 #[unsafe(no_mangle)]
@@ -234,6 +233,5 @@ pub unsafe extern "C" fn doca_dma_task_memcpy_get_dst(task: *const Slot) -> *con
     // SAFETY: a handle, or NULL.
     unsafe { job(task, "doca_dma_task_memcpy_get_dst", true) }
         // SAFETY: the slot holds a job since it was allocated.
-        .and_then(|job| unsafe { (*job).dst })
-        .map_or(core::ptr::null(), Lent::handle)
+        .map_or(core::ptr::null(), |job| unsafe { (*job).dst.handle() })
 }

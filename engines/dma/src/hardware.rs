@@ -5,7 +5,7 @@ use crate::task::{Job, Memcpy};
 use softdpu_card::{EngineKind, Function};
 use softdpu_memory::copy::{self, Gate, STREAM_FROM};
 use softdpu_memory::device::Device;
-use softdpu_memory::node::{Lent, Node};
+use softdpu_memory::node::Node;
 use softdpu_room::engine::{Compute, Engine, EngineInfo, Work};
 use softdpu_room::job::{Computed, JobHandler};
 use softdpu_room::task::{Handler, job_handler};
@@ -75,12 +75,12 @@ impl Engine for Dma {
 
 #[inline(always)]
 fn both(job: &Job) -> Option<(&Node, &Node)> {
-    Some((job.src.and_then(Lent::node)?, job.dst.and_then(Lent::node)?))
+    Some((job.src.node()?, job.dst.node()?))
 }
 
 #[cold]
 fn missing(job: &Job) -> Error {
-    let which = if job.src.and_then(Lent::node).is_none() { "source" } else { "destination" };
+    let which = if job.src.node().is_none() { "source" } else { "destination" };
     log::error!(target: "softdpu::dma", "dma memcpy: the {which} buffer is NULL or was released");
     Error::new(Code::InvalidValue, "a buffer is missing")
 }
@@ -90,7 +90,7 @@ impl Compute for Dma {
 
     #[inline(always)]
     fn divisible(&self, job: &Job) -> u64 {
-        match job.src.and_then(Lent::node) {
+        match job.src.node() {
             Some(src) => copy::volume(src),
             None => 0,
         }
@@ -108,8 +108,8 @@ impl Compute for Dma {
 
     #[inline(always)]
     fn quick(&self, job: &mut Job) -> Option<u64> {
-        let (src, dst) = both(job)?;
-        copy::transfer_line(src, dst, &self.gate)
+        // Released buffers have neither data nor room, so they need no look of their own here.
+        copy::transfer_line(job.src.any(), job.dst.any(), &self.gate)
     }
 
     fn open(&self, job: &Job) -> Result<u64> {

@@ -19,8 +19,8 @@ pub struct Memcpy {
 /// A copy in a slot. Both faces fill `src` and `dst`; Rust's buffers travel in `owned`.
 #[derive(Debug)]
 pub struct Job {
-    pub(crate) src: Option<Lent>,
-    pub(crate) dst: Option<Lent>,
+    pub(crate) src: Lent,
+    pub(crate) dst: Lent,
     pub(crate) owned: Option<Memcpy>,
 }
 
@@ -30,7 +30,7 @@ impl Task for Memcpy {
 
     #[inline(always)]
     fn into_job(self) -> Job {
-        Job { src: Some(self.src.lend()), dst: Some(self.dst.lend()), owned: Some(self) }
+        Job { src: self.src.lend(), dst: self.dst.lend(), owned: Some(self) }
     }
 
     #[inline(always)]

@@ -22,6 +22,19 @@ pub(crate) fn json(document: &impl Serialize) -> Result<String, Failure> {
     text.map(|t| t + "\n").map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))
 }
 
+/// A number of bytes for people: `3 bytes`, `64 KiB`, `1.5 GiB`.
+pub(crate) fn bytes_text(bytes: u64) -> String {
+    let unit = [(30, "GiB"), (20, "MiB"), (10, "KiB")].into_iter().find(|(shift, _)| bytes >> shift > 0);
+    match unit {
+        Some((shift, name)) => {
+            let exact = bytes as f64 / f64::from(1u32 << shift);
+            let text = format!("{exact:.1}");
+            format!("{} {name}", text.strip_suffix(".0").unwrap_or(&text))
+        }
+        None => format!("{bytes} bytes"),
+    }
+}
+
 /// Columns of text, each as wide as its widest cell, two blanks apart.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -65,6 +78,13 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_in_the_unit_that_fits() {
+        for (bytes, text) in [(3, "3 bytes"), (65536, "64 KiB"), (3 << 29, "1.5 GiB"), (1 << 20, "1 MiB")] {
+            assert_eq!(bytes_text(bytes), text);
+        }
+    }
 
     #[test]
     fn columns_line_up() {

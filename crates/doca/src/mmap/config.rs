@@ -1,7 +1,7 @@
 //! The setters of a map: before start, and never on an import.
 #![expect(unsafe_code, reason = "C entry points")]
 
-use super::state::{FreeCallback, Mmap};
+use super::state::{Farewell, FreeCallback, Mmap};
 use crate::call::enter;
 use crate::dev::{Dev, MAX_EXPORT_ACCESS_TOKEN, device};
 use softdpu_memory::export::MAX_TOKEN;
@@ -33,11 +33,11 @@ fn set_range(this: &Mmap, call: &str, base: usize, len: usize) -> Result<()> {
         return Err(this.refuse(Code::InvalidValue, "no range", line));
     }
     let mut state = this.configurable(call, Code::BadState, Code::NotPermitted)?;
-    if let Some((base, len)) = state.range() {
+    if let Some((base, len)) = state.range {
         let line = format_args!("{call}: the range was set before, to [{base:#x}, +{len})");
         return Err(this.refuse(Code::NotPermitted, "the range was set before", line));
     }
-    state.set_range(base, len);
+    state.range = Some((base, len));
     Ok(())
 }
 
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn doca_mmap_set_permissions(mmap: *mut Mmap, access_mask:
         let access = Access::from_bits(access_mask).map_err(|rule| {
             this.refuse(Code::InvalidValue, rule, format_args!("{CALL}: mask {access_mask:#x}: {rule}"))
         })?;
-        this.configurable(CALL, Code::BadState, Code::NotPermitted)?.set_access(access);
+        this.configurable(CALL, Code::BadState, Code::NotPermitted)?.access = access;
         Ok(())
     })
 }
@@ -109,7 +109,8 @@ pub unsafe extern "C" fn doca_mmap_set_free_cb(
                 format_args!("{CALL}: the callback is NULL"),
             ));
         };
-        this.configurable(CALL, Code::BadState, Code::NotPermitted)?.set_farewell(callback, opaque);
+        this.configurable(CALL, Code::BadState, Code::NotPermitted)?.farewell =
+            Some(Farewell::new(callback, opaque));
         Ok(())
     })
 }
@@ -124,7 +125,7 @@ pub unsafe extern "C" fn doca_mmap_set_user_data(mmap: *mut Mmap, user_data: u64
     enter(CALL, || {
         // SAFETY: the caller's promise.
         let this = unsafe { checked(mmap, CALL) }?;
-        this.configurable(CALL, Code::BadState, Code::BadState)?.set_user_data(user_data);
+        this.configurable(CALL, Code::BadState, Code::BadState)?.user_data = user_data;
         Ok(())
     })
 }
@@ -140,19 +141,19 @@ pub unsafe extern "C" fn doca_mmap_set_max_num_devices(mmap: *mut Mmap, max_num_
         // SAFETY: the caller's promise.
         let this = unsafe { checked(mmap, CALL) }?;
         let mut state = this.configurable(CALL, Code::NotPermitted, Code::NotPermitted)?;
-        if state.was_started() {
+        if state.was_started {
             return Err(this.refuse(
                 Code::NotPermitted,
                 "was started",
                 format_args!("{CALL}: the map was started before"),
             ));
         }
-        let added = state.devices();
+        let added = state.devices.len();
         if max_num_devices == 0 || (max_num_devices as usize) < added {
             let line = format_args!("{CALL}: a limit of {max_num_devices} devices, {added} are in the map");
             return Err(this.refuse(Code::InvalidValue, "device limit too low", line));
         }
-        state.set_max_devices(max_num_devices);
+        state.max_devices = max_num_devices;
         Ok(())
     })
 }

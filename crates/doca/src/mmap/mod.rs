@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `state.rs` | what a map is, and every rule about what it may do when; no C |
+//! | `lend.rs` | rules of export, keys and tokens; no C |
 //! | `life.rs` | create, destroy, start, stop, devices, thread safety |
 //! | `config.rs` | the setters |
 //! | `query.rs` | the getters |
@@ -12,6 +13,7 @@
 //! are made without it, through the map's region alone.
 
 mod config;
+mod lend;
 mod life;
 mod query;
 mod share;
@@ -21,4 +23,4 @@ pub use config::*;
 pub use life::*;
 pub use query::*;
 pub use share::*;
-pub use state::Mmap;
+pub use state::{FreeCallback, Mmap};

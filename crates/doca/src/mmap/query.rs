@@ -55,10 +55,10 @@ macro_rules! getter {
         /// `mmap` is NULL or a handle of this library; `result` is NULL or good for one write.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(mmap: *const Mmap, result: *mut $type) -> c_int {
-            enter(stringify!($name), || {
+            const CALL: &str = stringify!($name);
+            enter(CALL, || {
                 // SAFETY: the caller's promise.
-                let ($this, slot) =
-                    unsafe { (checked(mmap, stringify!($name))?, output(result, stringify!($name))?) };
+                let ($this, slot) = unsafe { (checked(mmap, CALL)?, output(result, CALL)?) };
                 slot.set($value);
                 Ok(())
             })
@@ -68,11 +68,11 @@ macro_rules! getter {
 
 getter! {
     /// The value stored for the program.
-    doca_mmap_get_user_data: u64 = |this| this.lock().user_data()
+    doca_mmap_get_user_data: u64 = |this| this.lock().user_data
 }
 getter! {
     /// How many devices the map may hold.
-    doca_mmap_get_max_num_devices: u32 = |this| this.lock().max_devices()
+    doca_mmap_get_max_num_devices: u32 = |this| this.lock().max_devices
 }
 getter! {
     /// Buffers that point into the map.
@@ -80,9 +80,9 @@ getter! {
 }
 getter! {
     /// 1 once the map was exported.
-    doca_mmap_get_exported: u8 = |this| u8::from(this.lock().was_exported())
+    doca_mmap_get_exported: u8 = |this| u8::from(this.lock().was_exported)
 }
 getter! {
     /// 1 when the map was created from an export.
-    doca_mmap_get_from_export: u8 = |this| u8::from(this.lock().is_import())
+    doca_mmap_get_from_export: u8 = |this| u8::from(this.lock().import().is_some())
 }

@@ -7,7 +7,7 @@
 #![expect(unsafe_code, reason = "declares the object behind a handle")]
 
 use softdpu_memory::device::Device;
-use softdpu_memory::export::{self, Exported, Imported, Kind, MAX_TOKEN, Origin};
+use softdpu_memory::export::{Exported, Imported, MAX_TOKEN};
 use softdpu_memory::handle::{Head, Object, Slab, kind};
 use softdpu_memory::lease::Lease;
 use softdpu_memory::region::{Access, Region};
@@ -56,36 +56,61 @@ pub(super) struct Farewell {
 // SAFETY: the cookie is the program's and only handed back to it.
 unsafe impl Send for Farewell {}
 
-/// Where the map stands, with what it holds there.
+/// Where the map stands.
 #[derive(Debug)]
-enum Phase {
+pub(super) enum Phase {
     /// Before start, and after stop.
-    Configurable(Lease),
-    Started(Lease, Registration),
-    Imported(Imported),
+    Configurable,
+    Started(Registration),
+    Imported,
     /// An import that was stopped.
     Dead,
+}
+
+/// What the region belongs to. Held until the map is destroyed: its place must not go to another map before.
+#[derive(Debug)]
+pub(super) enum Holder {
+    Own(#[expect(dead_code, reason = "holds the region")] Lease),
+    Import(Imported),
 }
 
 /// Everything but what buffers need.
 #[derive(Debug)]
 pub(super) struct State {
-    phase: Phase,
-    range: Option<(usize, usize)>,
-    access: Access,
-    devices: Vec<Arc<Device>>,
-    max_devices: u32,
+    pub(super) phase: Phase,
+    pub(super) range: Option<(usize, usize)>,
+    pub(super) access: Access,
+    pub(super) devices: Vec<Arc<Device>>,
+    pub(super) max_devices: u32,
     /// Replaced secrets, by device.
-    tokens: Vec<(u8, Token)>,
-    farewell: Option<Farewell>,
-    user_data: u64,
-    was_started: bool,
-    was_exported: bool,
+    pub(super) tokens: Vec<(u8, Token)>,
+    pub(super) farewell: Option<Farewell>,
+    pub(super) user_data: u64,
+    pub(super) was_started: bool,
+    pub(super) was_exported: bool,
     /// Live exports. Gone before the region is closed.
-    exports: Vec<Exported>,
+    pub(super) exports: Vec<Exported>,
+    pub(super) holder: Holder,
 }
 
-type Token = ([u8; MAX_TOKEN], usize);
+/// An access token and its length.
+pub(super) type Token = ([u8; MAX_TOKEN], usize);
+
+impl Farewell {
+    pub(super) fn new(callback: FreeCallback, cookie: *mut c_void) -> Farewell {
+        Farewell { callback, cookie, armed: false }
+    }
+}
+
+impl State {
+    /// The import behind the map, if it is one.
+    pub(super) fn import(&self) -> Option<&Imported> {
+        match &self.holder {
+            Holder::Own(_) => None,
+            Holder::Import(import) => Some(import),
+        }
+    }
+}
 
 /// `memory map 0x..`: how log lines name a map.
 pub(super) struct Name<'a>(pub(super) &'a Mmap);
@@ -104,7 +129,7 @@ impl Mmap {
     pub(super) fn empty() -> Result<Mmap> {
         let lease = Lease::new()?;
         let (region, access) = (lease.region(), Access::LOCAL_READ_WRITE);
-        Ok(Mmap::with(region, Phase::Configurable(lease), access, None, Vec::new(), 0))
+        Ok(Mmap::with(region, Phase::Configurable, Holder::Own(lease), access, None, Vec::new(), 0))
     }
 
     /// A map over an exporter's memory.
@@ -119,12 +144,13 @@ impl Mmap {
             .map_err(|_| Error::new(Code::NoMemory, "no memory for a device list"))?;
         devices.push(import.device().clone());
         let range = Some((region.base(), region.len()));
-        Ok(Mmap::with(region, Phase::Imported(import), access, range, devices, user_data))
+        Ok(Mmap::with(region, Phase::Imported, Holder::Import(import), access, range, devices, user_data))
     }
 
     fn with(
         region: &'static Region,
         phase: Phase,
+        holder: Holder,
         access: Access,
         range: Option<(usize, usize)>,
         devices: Vec<Arc<Device>>,
@@ -142,6 +168,7 @@ impl Mmap {
             was_started: false,
             was_exported: false,
             exports: Vec::new(),
+            holder,
         };
         Mmap { head: Head::unborn(), region, state: Mutex::new(state) }
     }
@@ -165,7 +192,7 @@ impl Mmap {
     /// cannot know, and its tasks will tell.
     #[cold]
     pub(crate) fn allows_buffers(&self) -> Result<()> {
-        if matches!(self.lock().phase, Phase::Imported(_)) {
+        if matches!(self.lock().phase, Phase::Imported) {
             return Ok(());
         }
         Err(self.refuse(Code::BadState, "the memory map is not started", format_args!("is not started")))
@@ -187,9 +214,9 @@ impl Mmap {
     ) -> Result<MutexGuard<'_, State>> {
         let state = self.lock();
         let (code, why) = match state.phase {
-            Phase::Configurable(_) => return Ok(state),
+            Phase::Configurable => return Ok(state),
             Phase::Started(..) => (started, "is started"),
-            Phase::Imported(_) | Phase::Dead => (imported, "was created from an export"),
+            Phase::Imported | Phase::Dead => (imported, "was created from an export"),
         };
         Err(self.refuse(
             code,
@@ -231,10 +258,7 @@ impl Mmap {
                 trusted: false,
             },
         )?;
-        state.phase = match std::mem::replace(&mut state.phase, Phase::Dead) {
-            Phase::Configurable(lease) => Phase::Started(lease, registration),
-            other => other,
-        };
+        state.phase = Phase::Started(registration);
         state.was_started = true;
         if let Some(farewell) = &mut state.farewell {
             farewell.armed = true;
@@ -251,11 +275,14 @@ impl Mmap {
 
     fn unregister(&self, state: &mut State) {
         state.exports.clear();
-        self.region.close();
-        state.phase = match std::mem::replace(&mut state.phase, Phase::Dead) {
-            Phase::Started(lease, _) => Phase::Configurable(lease),
-            Phase::Imported(_) => Phase::Dead,
-            other => other,
+        match &state.holder {
+            Holder::Own(_) => self.region.close(),
+            Holder::Import(import) => import.close(),
+        }
+        // The registration goes after the region was closed.
+        state.phase = match &state.phase {
+            Phase::Configurable | Phase::Started(_) => Phase::Configurable,
+            Phase::Imported | Phase::Dead => Phase::Dead,
         };
     }
 
@@ -272,7 +299,7 @@ impl Mmap {
     pub(super) fn add(&self, device: &Arc<Device>) -> Result<()> {
         let mut state = self.configurable("doca_mmap_add_dev", Code::NotPermitted, Code::NotPermitted)?;
         let function = device.function();
-        if state.has(device) {
+        if state.devices.iter().any(|other| other.id() == device.id()) {
             let line = format_args!("device {function} was added before");
             return Err(self.refuse(Code::AlreadyExist, "the device was added before", line));
         }
@@ -303,7 +330,7 @@ impl Mmap {
     }
 
     /// Where the device stands in the list.
-    fn member(&self, state: &State, device: &Device) -> Result<usize> {
+    pub(super) fn member(&self, state: &State, device: &Device) -> Result<usize> {
         state.devices.iter().position(|other| other.id() == device.id()).ok_or_else(|| {
             let line = format_args!("device {} was not added", device.function());
             self.refuse(Code::NotFound, "the device is not in the memory map", line)
@@ -313,7 +340,7 @@ impl Mmap {
     /// Makes buffers countable by several threads.
     pub(super) fn share(&self) -> Result<()> {
         let state = self.lock();
-        let (bufs, started) = (self.region.bufs(), matches!(state.phase, Phase::Started(..)));
+        let (bufs, started) = (self.region.bufs(), matches!(state.phase, Phase::Started(_)));
         if started || bufs > 0 {
             let line = format_args!(
                 "thread safety must be enabled before start and before the first buffer \
@@ -323,143 +350,5 @@ impl Mmap {
         }
         self.region.share();
         Ok(())
-    }
-
-    /// Replaces the secret of later exports on `device`.
-    pub(super) fn set_token(&self, device: &Device, token: &[u8]) -> Result<()> {
-        if self.lock().was_exported {
-            return Err(self.refuse(
-                Code::NotPermitted,
-                "the map was exported",
-                format_args!("was exported before"),
-            ));
-        }
-        let mut state =
-            self.configurable("doca_mmap_set_export_access_token", Code::BadState, Code::NotPermitted)?;
-        self.member(&state, device)?;
-        let mut bytes = [0; MAX_TOKEN];
-        match bytes.get_mut(..token.len()) {
-            Some(to) if !token.is_empty() => to.copy_from_slice(token),
-            _ => {
-                let line =
-                    format_args!("an access token of {} bytes, allowed are 1 to {MAX_TOKEN}", token.len());
-                return Err(self.refuse(Code::InvalidValue, "length of the access token", line));
-            }
-        }
-        state.tokens.retain(|(id, _)| *id != device.id());
-        state.tokens.try_reserve(1).map_err(|_| Error::new(Code::NoMemory, "no memory for a token"))?;
-        state.tokens.push((device.id(), (bytes, token.len())));
-        Ok(())
-    }
-
-    /// The descriptor for `device`, made once while the map is started. It stays where it is until stop.
-    pub(super) fn export(&self, device: &Arc<Device>, kind: Kind) -> Result<(*const u8, usize)> {
-        let state = &mut *self.lock();
-        let origin = self.origin(state, device, kind)?;
-        let made = state.exports.iter().find(|made| made.kind() == kind && made.device().id() == device.id());
-        if let Some(made) = made {
-            return Ok((made.bytes().as_ptr(), made.bytes().len()));
-        }
-        let token = state.tokens.iter().find(|(id, _)| *id == device.id());
-        let token = token.and_then(|(_, (bytes, len))| bytes.get(..*len));
-        let exported = export::export(&Name(self), origin, device, kind, token)?;
-        state.exports.try_reserve(1).map_err(|_| Error::new(Code::NoMemory, "no memory for an export"))?;
-        let bytes = (exported.bytes().as_ptr(), exported.bytes().len());
-        state.exports.push(exported);
-        state.was_exported = true;
-        Ok(bytes)
-    }
-
-    fn origin<'a>(&self, state: &'a State, device: &Device, kind: Kind) -> Result<Origin<'a>> {
-        let refuse = |line| self.refuse(Code::NotPermitted, "the memory map cannot be exported", line);
-        let (mkey, writable, parent) = match &state.phase {
-            Phase::Started(_, registration) => (registration.mkey(device), registration.is_writable(), None),
-            Phase::Imported(import) if kind == Kind::Rdma && import.kind() == Kind::Pci => {
-                let here = import.device().id() == device.id();
-                (here.then(|| import.mkey()), import.is_writable(), Some(import))
-            }
-            Phase::Imported(import) => {
-                return Err(refuse(format_args!(
-                    "a map imported over {} has no {kind} export",
-                    import.kind()
-                )));
-            }
-            Phase::Configurable(_) | Phase::Dead => {
-                return Err(refuse(format_args!("{kind} export needs a started map")));
-            }
-        };
-        self.member(state, device)?;
-        let access = state.access;
-        Ok(Origin { region: self.region, access, writable, mkey: mkey.unwrap_or_default(), parent })
-    }
-
-    /// The key of the range on a device.
-    pub(super) fn mkey(&self, device: &Device) -> Result<u32> {
-        let key = match &self.lock().phase {
-            Phase::Started(_, registration) => registration.mkey(device),
-            Phase::Imported(import) if import.device().id() == device.id() => Some(import.mkey()),
-            _ => None,
-        };
-        key.ok_or_else(|| {
-            let line = format_args!(
-                "no memory key: the map is not started, or device {} not in it",
-                device.function()
-            );
-            self.refuse(Code::InvalidValue, "no memory key", line)
-        })
-    }
-}
-
-impl State {
-    fn has(&self, device: &Device) -> bool {
-        self.devices.iter().any(|other| other.id() == device.id())
-    }
-
-    pub(super) fn range(&self) -> Option<(usize, usize)> {
-        self.range
-    }
-
-    pub(super) fn set_range(&mut self, base: usize, len: usize) {
-        self.range = Some((base, len));
-    }
-
-    pub(super) fn set_access(&mut self, access: Access) {
-        self.access = access;
-    }
-
-    pub(super) fn set_farewell(&mut self, callback: FreeCallback, cookie: *mut c_void) {
-        self.farewell = Some(Farewell { callback, cookie, armed: false });
-    }
-
-    pub(super) fn user_data(&self) -> u64 {
-        self.user_data
-    }
-
-    pub(super) fn set_user_data(&mut self, user_data: u64) {
-        self.user_data = user_data;
-    }
-
-    pub(super) fn devices(&self) -> usize {
-        self.devices.len()
-    }
-
-    pub(super) fn max_devices(&self) -> u32 {
-        self.max_devices
-    }
-
-    pub(super) fn set_max_devices(&mut self, max: u32) {
-        self.max_devices = max;
-    }
-
-    pub(super) fn was_started(&self) -> bool {
-        self.was_started
-    }
-
-    pub(super) fn was_exported(&self) -> bool {
-        self.was_exported
-    }
-
-    pub(super) fn is_import(&self) -> bool {
-        matches!(self.phase, Phase::Imported(_) | Phase::Dead)
     }
 }

@@ -181,11 +181,8 @@ impl DmaLane {
         let mut pe = ProgressEngine::new(session).map_err(text)?;
         let shared = Arc::new(Shared::default());
         let in_handler = Arc::clone(&shared);
-        let config = Config {
-            memcpy: shape.depth,
-            on_memcpy: Some(Box::new(move |done, _| in_handler.landed(done))),
-            ..Config::default()
-        };
+        let config =
+            Config { memcpy: shape.depth, on_memcpy: Some(Box::new(move |done, _| in_handler.landed(done))) };
         let dma =
             Context::<Dma>::start(&mut pe, device, config).and_then(|s| s.wait(&mut pe)).map_err(text)?;
         shared.rest(|rest| tasks(device, size, shape.depth).map(|tasks| rest.tasks = tasks))?;

@@ -29,6 +29,9 @@ pub(crate) struct Measured {
     pub(crate) p999_ns: u64,
 }
 
+/// What one thread notes: per round the nanoseconds per task of engine and yardstick; then the latencies.
+type Noted = (Vec<(f64, f64)>, Vec<u64>);
+
 const ROUNDS: usize = 11;
 /// Latencies noted per row, over all threads.
 const SAMPLES: u64 = 20_000;
@@ -45,7 +48,7 @@ pub(crate) fn measure<E: TimedLane, Y: Lane>(
 ) -> Result<Measured, String> {
     let tasks = calibrate(&mut engine()?, &mut yardstick()?, time)?;
     let barrier = Barrier::new(threads as usize);
-    let lane = || -> Result<(Vec<(f64, f64)>, Vec<u64>), String> {
+    let lane = || -> Result<Noted, String> {
         let lanes = engine().and_then(|e| Ok((e, yardstick()?)));
         rounds(lanes, &barrier, tasks, SAMPLES / u64::from(threads))
     };
@@ -94,7 +97,7 @@ fn rounds<E: TimedLane, Y: Lane>(
     barrier: &Barrier,
     tasks: u64,
     samples: u64,
-) -> Result<(Vec<(f64, f64)>, Vec<u64>), String> {
+) -> Result<Noted, String> {
     let (mut lanes, mut failure) = match lanes {
         Ok(lanes) => (Some(lanes), None),
         Err(text) => (None, Some(text)),

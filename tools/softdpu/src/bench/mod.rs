@@ -16,6 +16,11 @@ use crate::message::{Failure, Outcome};
 use crate::output::{self, Table};
 use options::Options;
 
+#[derive(Debug, Serialize)]
+struct Document {
+    rows: Vec<Row>,
+}
+
 /// One line of the result. Times per task in nanoseconds; rates in bytes per second.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
@@ -47,7 +52,7 @@ pub(crate) fn main(arguments: Parser) -> Outcome {
     let machine = options.card.machine()?;
     let rows = dma::rows(&machine, &options).map_err(Failure::failed)?;
     if options.json {
-        return output::print(&output::json(&rows)?);
+        return output::print(&output::json(&Document { rows })?);
     }
     output::print(&text(&rows))
 }
@@ -98,7 +103,9 @@ fn micros(ns: u64) -> String {
 
 /// `64`, `4K`, `1M`: the largest unit that leaves a whole number.
 fn size_text(bytes: u64) -> String {
-    match [(30, "G"), (20, "M"), (10, "K")].iter().find(|(shift, _)| bytes != 0 && bytes % (1 << shift) == 0)
+    match [(30, "G"), (20, "M"), (10, "K")]
+        .iter()
+        .find(|(shift, _)| bytes != 0 && bytes.is_multiple_of(1 << shift))
     {
         Some((shift, unit)) => format!("{}{unit}", bytes >> shift),
         None => bytes.to_string(),

@@ -23,7 +23,7 @@ Options:
   --wait poll|event|both      look for completions all the time, or sleep until told (default poll)
   --face handler|future|both  how the program is told (default handler)
   --seconds N                 time per row (default 0.5)
-  --json                      one JSON document: a list of rows
+  --json                      one JSON document, {\"rows\": [...]}
 ";
 
 /// The help text.

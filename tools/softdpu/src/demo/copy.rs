@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 use softdpu::card::{EngineKind, Machine};
 use softdpu::dma::{Config, Dma, Memcpy};
 use softdpu::memory::{Buf, Memory};
-use softdpu::{Access, Context, Device, InFlight, ProgressEngine};
+use softdpu::{Access, Context, Device, InFlight, ProgressEngine, Session};
 
 use super::source::Source;
-use super::stages::{Bar, Stage, Stages};
+use super::stages::{Bar, COMPARE, Stage, Stages};
+use crate::output::bytes_text;
 use crate::session;
 
 /// Copies in flight at most.
@@ -38,76 +39,63 @@ struct Sum {
 
 /// Takes everything that `source` has through the card.
 pub(crate) fn copy_all(machine: Machine, source: &mut Source, stages: &mut Stages) -> Result<(), String> {
-    let (session, mut pe) = stages.phase(
-        "create",
-        || {
-            let session = session::open(machine);
-            let pe = ProgressEngine::new(&session).map_err(text)?;
-            Ok((session, pe))
-        },
-        |(session, _)| {
-            let count = session.devices().len();
-            format!(
-                "a session, which sees {count} devices, and a progress engine, which delivers completions"
-            )
-        },
-    )?;
-    let (device, mut dma) = stages.phase(
-        "open",
-        || {
-            let device = session.first_with(EngineKind::Dma).and_then(|d| d.open()).map_err(text)?;
-            let config = Config { memcpy: PAIRS as u32, ..Config::default() };
-            let dma = Context::<Dma>::start(&mut pe, &device, config).and_then(|s| s.wait(&mut pe));
-            Ok((device, dma.map_err(text)?))
-        },
-        |(device, _)| {
-            let limits = &device.function().limits().dma;
-            format!(
-                "{}, the first device with a DMA engine;\na context of that engine, running: up to {} bytes per task",
-                device.function(),
-                limits.max_buf_size
-            )
-        },
-    )?;
-    let piece =
-        usize::try_from(device.function().limits().dma.max_buf_size).map_or(PIECE, |most| most.min(PIECE));
+    let create = || {
+        let session = session::open(machine);
+        let pe = ProgressEngine::new(&session).map_err(text)?;
+        Ok((session, pe))
+    };
+    let (session, mut pe) = stages.phase("create", create, |(session, _)| {
+        let count = session.devices().len();
+        format!("a session, which sees {count} devices, and a progress engine, which delivers completions")
+    })?;
+    let (device, mut dma) =
+        stages.phase("open", || open(&session, &mut pe), |(device, _)| explain_device(device))?;
+    let most = device.function().limits().dma.max_buf_size;
+    let piece = usize::try_from(most).map_or(PIECE, |most| most.min(PIECE));
     let memory =
         stages.phase("register", || register(&device, piece), |memory| explain_memory(memory, &device))?;
-    let mut pairs = stages.phase(
-        "construct",
-        || (0..PAIRS).map(|i| pair(&memory, piece, i)).collect::<Result<Vec<_>, _>>(),
-        |pairs: &Vec<Pair>| {
-            format!("{} pairs of buffers: windows of {piece} bytes on that memory", pairs.len())
-        },
-    )?;
+    let construct = || (0..PAIRS).map(|i| pair(&memory, piece, i)).collect::<Result<Vec<_>, _>>();
+    let mut pairs = stages.phase("construct", construct, |pairs| {
+        format!("{} pairs of buffers: windows of {} on that memory", pairs.len(), bytes_text(piece as u64))
+    })?;
     let sum = copies(&mut dma, &mut pe, &mut pairs, source, piece, stages.is_aloud())?;
     report(&sum, stages)?;
-    stages.phase(
-        "reclaim",
-        || {
-            drop(pairs);
-            let clean = memory.is_unclaimed();
-            drop(memory);
-            if clean { Ok(()) } else { Err("buffers are still out".to_owned()) }
-        },
-        |()| "the buffers first, then the memory they stood on".to_owned(),
-    )?;
-    stages.phase(
-        "release",
-        || {
-            let stopped = dma.stop().wait(&mut pe).map_err(text);
-            drop((pe, device, session));
-            stopped
-        },
-        |()| {
-            "the context stopped, then device and session closed: the reverse of the order they came in"
-                .to_owned()
-        },
-    )?;
+    let reclaim = || {
+        drop(pairs);
+        let clean = memory.is_unclaimed();
+        drop(memory);
+        if clean { Ok(()) } else { Err("buffers are still out".to_owned()) }
+    };
+    stages.phase("reclaim", reclaim, |()| "the buffers first, then the memory they stood on".to_owned())?;
+    let release = || {
+        let stopped = dma.stop().wait(&mut pe).map_err(text);
+        drop((pe, device, session));
+        stopped
+    };
+    stages.phase("release", release, |()| {
+        "the context stopped, then device and session closed: the reverse of the order they came in"
+            .to_owned()
+    })?;
     match sum.difference {
         None => Ok(()),
         Some(at) => Err(format!("the copy differs from the original at byte {at}")),
     }
+}
+
+/// The first device that can copy, and its engine, running.
+fn open(session: &Session, pe: &mut ProgressEngine) -> Result<(Device, Context<Dma>), String> {
+    let device = session.first_with(EngineKind::Dma).and_then(|d| d.open()).map_err(text)?;
+    let config = Config { memcpy: PAIRS as u32, ..Config::default() };
+    let dma = Context::<Dma>::start(pe, &device, config).and_then(|s| s.wait(pe)).map_err(text)?;
+    Ok((device, dma))
+}
+
+fn explain_device(device: &Device) -> String {
+    format!(
+        "{}, the first device with a DMA engine;\na context of that engine, running: up to {} per task",
+        device.function(),
+        bytes_text(device.function().limits().dma.max_buf_size)
+    )
 }
 
 fn text(error: softdpu::Error) -> String {
@@ -123,8 +111,8 @@ fn explain_memory(memory: &Memory, device: &Device) -> String {
     let key = memory.mkey(device.shared()).unwrap_or(0);
     let address = memory.device_addr(device.shared()).unwrap_or(0);
     format!(
-        "{} bytes with the device: key {key:#x},\n{:#x} for the program is {address:#x} for the card",
-        memory.len(),
+        "{} of memory with the device: key {key:#x};\naddress {:#x} of the program is {address:#x} of the card",
+        bytes_text(memory.len() as u64),
         memory.host_addr()
     )
 }
@@ -221,14 +209,39 @@ fn report(sum: &Sum, stages: &mut Stages) -> Result<(), String> {
     let rate = if seconds > 0.0 { sum.copied as f64 / seconds / 1e9 } else { 0.0 };
     let explanation = match sum.tasks {
         0 => "nothing: there are no bytes to copy".to_owned(),
-        n => format!("{n} copies, {} bytes, in {seconds:.4} s: {rate:.2} GB/s", sum.copied),
+        n => format!("{n} copies, {} in {seconds:.4} s: {rate:.2} GB/s", bytes_text(sum.copied)),
     };
     let ok = sum.copied == sum.read;
     let submit = Stage { name: "submit", bytes_in: sum.read, bytes_out: sum.copied, seconds, ok };
     stages.finished(submit, explanation)?;
     let seconds = sum.comparing.as_secs_f64();
     let ok = sum.difference.is_none();
-    let compare = Stage { name: "compare", bytes_in: sum.copied, bytes_out: sum.equal, seconds, ok };
-    stages
-        .finished(compare, format!("{} of {} bytes are equal (not a phase: the proof)", sum.equal, sum.read))
+    let compare = Stage { name: COMPARE, bytes_in: sum.copied, bytes_out: sum.equal, seconds, ok };
+    stages.finished(compare, format!("{} of {} bytes are equal", sum.equal, sum.read))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A copy that is not one must not pass for one.
+    #[test]
+    fn differences_are_found_where_they_are() {
+        let session = session::open(Machine::builder().build().unwrap());
+        let device = session.first_with(EngineKind::Dma).and_then(|d| d.open()).unwrap();
+        let memory = register(&device, 4096).unwrap();
+        let compared = |original: &[u8], copy: &[u8], copied: u64| {
+            let mut pair = pair(&memory, 4096, 0).unwrap();
+            pair.original.extend_from_slice(original);
+            pair.task.dst.push_slice(copy).unwrap();
+            let mut sum = Sum { copied: 1000, ..Sum::default() };
+            compare(&pair, copied, &mut sum);
+            sum.difference
+        };
+        assert_eq!(compared(b"abcdef", b"abcdef", 6), None);
+        assert_eq!(compared(b"abcdef", b"abcxef", 6), Some(1003));
+        assert_eq!(compared(b"abcdef", b"abcde", 5), Some(1005), "too short");
+        assert_eq!(compared(b"abcdef", b"abcdefg", 7), Some(1006), "too long");
+        assert_eq!(compared(b"abcdef", b"abcdef", 5), Some(1006), "a wrong count");
+    }
 }

@@ -5,6 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+/// The step that is no phase of a program but the point of the demonstration; it bears no number.
+pub(crate) const COMPARE: &str = "compare";
+
 /// One phase of the program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Stage {
@@ -51,9 +54,13 @@ impl Stages {
     /// Enters a phase whose figures were gathered elsewhere. A text that cannot be written ends the program.
     pub(crate) fn finished(&mut self, stage: Stage, explanation: String) -> Result<(), String> {
         if self.aloud && stage.ok {
-            let text = format!("{:>2}. {:<9} {explanation}\n", self.list.len() + 1, stage.name);
+            let number = match stage.name {
+                COMPARE => String::new(),
+                _ => format!("{}.", 1 + self.list.iter().filter(|s| s.name != COMPARE).count()),
+            };
+            let text = format!("{number:<2} {:<9} {explanation}\n", stage.name);
             // Indents the lines after the first to where the first one begins.
-            let text = text.trim_end().replace('\n', &format!("\n{:14}", "")) + "\n";
+            let text = text.trim_end().replace('\n', &format!("\n{:13}", "")) + "\n";
             match io::stdout().write_all(text.as_bytes()) {
                 Err(e) if e.kind() != io::ErrorKind::BrokenPipe => return Err(format!("cannot write: {e}")),
                 _ => {}

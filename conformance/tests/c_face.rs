@@ -1,0 +1,100 @@
+//! The C face, seen from outside: every program of `conformance/c` compiled and run, one test each.
+
+use softdpu_conformance::program::{self, Program};
+
+macro_rules! programs {
+    ($($name:ident),* $(,)?) => {
+        /// The programs that have a test below.
+        const LISTED: &[&str] = &[$(stringify!($name)),*];
+        $(
+            #[test]
+            fn $name() {
+                program::check(stringify!($name));
+            }
+        )*
+    };
+}
+
+programs! {
+    argp_cli,
+    argp_commands,
+    argp_devices,
+    argp_json,
+    argp_rules,
+    base_classes,
+    base_errors,
+    base_not_there,
+    base_types,
+    buf_array,
+    buf_chains,
+    buf_inventory,
+    buf_pool,
+    buf_refcounts,
+    buf_threads,
+    buf_windows,
+    ctx_states,
+    ctx_stop_rules,
+    ctx_unfreed_tasks,
+    dev_choices,
+    dev_lists,
+    dev_properties,
+    dev_representors,
+    dev_topology,
+    dma_copies,
+    dma_order,
+    dma_rules,
+    fuzz_calls,
+    log_backends,
+    log_causes,
+    log_levels,
+    log_sources,
+    log_threads,
+    mmap_attributes,
+    mmap_dmabuf,
+    mmap_export,
+    mmap_free_cb,
+    mmap_kinds,
+    mmap_large,
+    mmap_memlock,
+    mmap_permissions,
+    mmap_states,
+    pe_events_edge,
+    pe_events_level,
+    pe_nested,
+    pe_rules,
+    process_fork,
+    task_basics,
+    task_batches,
+    task_checked_submit,
+    task_flags,
+    task_pool,
+    use_async_stop,
+    use_copy_tool,
+    use_coroutine,
+    use_event_loop,
+    use_failing_task,
+    use_file_copy,
+    use_gather_scatter,
+    use_hand_over,
+    use_local_copy,
+    use_many_contexts,
+    use_parallel_init,
+    use_pick_device,
+    use_raii,
+    use_reactive,
+    use_resubmit,
+    use_signal_stop,
+    use_slot_ring,
+    use_thread_each,
+    use_two_sides,
+}
+
+#[test]
+fn every_program_has_its_test() {
+    let names = Program::names().unwrap();
+    for name in &names {
+        Program::find(name).unwrap();
+        assert!(LISTED.contains(&name.as_str()), "{name} is missing in the list of this file");
+    }
+    assert_eq!(names.len(), LISTED.len());
+}

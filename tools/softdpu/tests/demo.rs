@@ -1,0 +1,164 @@
+//! `softdpu demo` and `softdpu bench`: real bytes, real figures, documents that programs can read.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use common::{command, fails, folder, ok, softdpu, watchdog};
+use serde_json::Value;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|e| panic!("{e} in\n{text}"))
+}
+
+const STAGES: [&str; 8] =
+    ["create", "open", "register", "construct", "submit", "compare", "reclaim", "release"];
+
+#[test]
+fn files_of_every_length() {
+    let _watchdog = watchdog("files_of_every_length");
+    let folder = folder("demo");
+    let mib = 1 << 20;
+    for length in [0, 1, 63, 64, 65, mib - 1, mib, mib + 1, 8 * mib, 8 * mib + 7, 19 * mib + 3] {
+        let bytes: Vec<u8> = (0..length).map(|i: usize| (i / 251 + i) as u8).collect();
+        fs::write(folder.join("file"), &bytes).unwrap();
+        let document = json(&ok(softdpu(&folder).args(["demo", "file", "--json"])));
+        assert_eq!(document["file"], "file");
+        assert_eq!((document["bytes"].as_u64(), document["ok"].as_bool()), (Some(length as u64), Some(true)));
+        let stages = document["stages"].as_array().unwrap();
+        let names: Vec<_> = stages.iter().map(|s| s["name"].as_str().unwrap()).collect();
+        assert_eq!(names, STAGES);
+        for stage in stages {
+            assert_eq!(stage["ok"], true);
+            assert!(stage["seconds"].as_f64().unwrap() >= 0.0);
+        }
+        for stage in &stages[4..6] {
+            assert_eq!(stage["bytes_in"].as_u64(), Some(length as u64));
+            assert_eq!(stage["bytes_out"].as_u64(), Some(length as u64));
+        }
+        assert_eq!(fs::read(folder.join("file")).unwrap(), bytes, "the file is only read");
+    }
+}
+
+#[test]
+fn the_file_need_not_be_writable_or_a_plain_one() {
+    let _watchdog = watchdog("the_file_need_not_be_writable_or_a_plain_one");
+    let folder = folder("read only");
+    fs::write(folder.join("file"), "text").unwrap();
+    fs::set_permissions(folder.join("file"), fs::Permissions::from_mode(0o400)).unwrap();
+    let text = ok(softdpu(&folder).args(["demo", "file"]));
+    for (number, name) in
+        ["create", "open", "register", "construct", "submit", "reclaim", "release"].iter().enumerate()
+    {
+        assert!(text.contains(&format!("\n{}. {name}", number + 1)), "{text}");
+    }
+    assert!(text.ends_with("The copy is identical.\n"), "{text}");
+    // Through a pipe, whose length nobody knows.
+    let script = r#"head -c 3000000 /dev/zero | "$0" demo /dev/stdin --json"#;
+    let document = json(&ok(command("sh", &folder).args(["-c", script, env!("CARGO_BIN_EXE_softdpu")])));
+    assert_eq!(document["bytes"], 3_000_000);
+}
+
+#[test]
+fn every_profile_with_an_engine() {
+    let _watchdog = watchdog("every_profile_with_an_engine");
+    let folder = folder("profiles");
+    for profile in ["all", "bf2", "bf3"] {
+        for side in ["dpu", "host"] {
+            let document =
+                json(&ok(softdpu(&folder).args(["demo", "--json", "--profile", profile, "--side", side])));
+            assert_eq!((document["bytes"].as_u64(), &document["ok"]), (Some(64 << 20), &Value::Bool(true)));
+        }
+    }
+    // A card without the engine: the phase that fails is named, the document says so.
+    let run = softdpu(&folder).args(["demo", "--json", "--profile", "cx7"]).output().unwrap();
+    assert_eq!(run.status.code(), Some(1));
+    let document = json(&String::from_utf8(run.stdout).unwrap());
+    assert_eq!(document["ok"], false);
+    assert_eq!(document["stages"].as_array().unwrap().last().unwrap()["name"], "open");
+    assert!(String::from_utf8_lossy(&run.stderr).contains("open: "));
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let _watchdog = watchdog("what_is_missing_is_named");
+    let folder = folder("missing");
+    let error = fails(softdpu(&folder).args(["demo", "no-such-file"]), 1);
+    assert!(error.contains("no-such-file"), "{error}");
+    assert!(fails(softdpu(&folder).args(["demo", "."]), 1).contains("folder"));
+    assert!(fails(softdpu(&folder).args(["demo", "--quick"]), 2).contains("--quick"));
+}
+
+#[test]
+fn measurements_have_all_their_columns() {
+    let _watchdog = watchdog("measurements_have_all_their_columns");
+    let folder = folder("bench");
+    let mut bench = softdpu(&folder);
+    bench.args(["bench", "dma", "--json", "--seconds", "0.02", "--sizes", "64,4K,1M", "--depth", "1,8"]);
+    let document = json(&ok(bench.args(["--threads", "1,2", "--wait", "both", "--face", "both"])));
+    let rows = document["rows"].as_array().unwrap();
+    // Handlers by polling and by events, futures in their one way.
+    assert_eq!(rows.len(), 3 * 2 * 2 * 3);
+    for row in rows {
+        let number = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("no {name} in {row}"));
+        assert_eq!((row["engine"].as_str(), row["op"].as_str()), (Some("dma"), Some("memcpy")));
+        assert_eq!(row["yardstick"], "memcpy");
+        assert!(["handler", "future"].contains(&row["face"].as_str().unwrap()));
+        assert!(["poll", "event"].contains(&row["wait"].as_str().unwrap()));
+        for name in ["ns_per_task", "bytes_per_s", "yardstick_bytes_per_s", "ratio"] {
+            assert!(number(name) > 0.0 && number(name).is_finite(), "{name} in {row}");
+        }
+        assert!(number("p50_ns") > 0.0 && number("p50_ns") <= number("p99_ns"), "{row}");
+        assert!(number("p99_ns") <= number("p999_ns"), "{row}");
+        // The rate follows from the time, so the columns cannot tell different stories.
+        let rate = number("size") * number("threads") / number("ns_per_task") * 1e9;
+        assert!((number("bytes_per_s") / rate - 1.0).abs() < 1e-6, "{row}");
+    }
+    let table =
+        ok(softdpu(&folder).args(["bench", "all", "--seconds", "0.01", "--sizes", "4K", "--depth", "4"]));
+    assert!(table.lines().count() == 2 && table.contains("memcpy"), "{table}");
+}
+
+#[test]
+fn wrong_measurements_are_refused() {
+    let _watchdog = watchdog("wrong_measurements_are_refused");
+    let folder = folder("bench wrong");
+    for (arguments, word) in [
+        (&["bench"][..], "dma"),
+        (&["bench", "quantum"], "quantum"),
+        (&["bench", "dma", "--sizes", "0"], "--sizes"),
+        (&["bench", "dma", "--sizes", "4Q"], "4Q"),
+        (&["bench", "dma", "--depth", "-1"], "--depth"),
+        (&["bench", "dma", "--threads", "1000000"], "--threads"),
+        (&["bench", "dma", "--wait", "sleep"], "poll, event"),
+        (&["bench", "dma", "--seconds", "nan"], "--seconds"),
+        (&["bench", "dma", "--sizes", "1G", "--depth", "4096"], "bytes"),
+        (&["bench", "dma", "--svg", "x.svg"], "not available yet"),
+        (&["bench", "dma", "--compare", "x.json"], "not available yet"),
+    ] {
+        let error = fails(softdpu(&folder).args(arguments), 2);
+        assert!(error.contains(word), "{arguments:?}: {error}");
+    }
+    // More than the device takes: left out, and said so.
+    let mut bench = softdpu(&folder);
+    bench.args([
+        "bench",
+        "dma",
+        "--profile",
+        "bf3",
+        "--sizes",
+        "64,4M",
+        "--depth",
+        "1",
+        "--seconds",
+        "0.01",
+        "--json",
+    ]);
+    let output = bench.output().unwrap();
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("2097152"));
+    assert_eq!(json(&String::from_utf8(output.stdout).unwrap())["rows"].as_array().unwrap().len(), 1);
+    let error = fails(softdpu(&folder).args(["bench", "dma", "--profile", "cx7"]), 1);
+    assert!(error.contains("engine"), "{error}");
+}
