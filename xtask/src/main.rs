@@ -3,6 +3,7 @@
 //! Each task is a function that returns its findings as text; the command prints them, and the tests of this
 //! package run the same functions, so that `cargo test --workspace` covers them.
 
+mod budget;
 mod covers;
 mod declare;
 mod dist;
@@ -28,6 +29,7 @@ Tasks:
                      declare with contract/functions.toml
   symbols LIBRARY    compare what a shared or static library exports with contract/functions.toml
   lints              unsafe code, SAFETY comments, lengths, atomics, words
+  budget [--profile] count instructions per task against xtask/budgets.toml (needs valgrind)
   dist [OPTIONS]     install command, libraries and headers (see dist --help)
 ";
 
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
             _ => Err(vec!["usage: cargo xtask symbols LIBRARY".into()]),
         },
         Some("lints") => lints::run(),
+        Some("budget") => budget::run(&rest),
         Some("dist") => dist::run(rest).map(|()| String::new()).map_err(|e| vec![e]),
         None | Some("help" | "--help" | "-h") => Ok(HELP.into()),
         Some(other) => Err(vec![format!("no task named {other}\n\n{HELP}")]),

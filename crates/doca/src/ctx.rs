@@ -3,7 +3,7 @@
 #![expect(clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_ctx.h")]
 
 use crate::dev::{DevInfo, function};
-use crate::entry::{guard, guard_value};
+use softdpu_room::entry::{guard, guard_unforked, guard_value};
 use softdpu_memory::handle::{checked, live};
 use softdpu_room::calls::StateChanged;
 use softdpu_room::context::{Core, State};
@@ -32,8 +32,7 @@ unsafe fn put<T>(call: &str, to: *mut T, value: T) -> Result<()> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn doca_ctx_start(context: *const Core) -> c_int {
     const CALL: &str = "doca_ctx_start";
-    guard(|| {
-        crate::dev::check_fork(CALL)?;
+    guard_unforked(CALL, || {
         // SAFETY: a handle, or NULL.
         let core = unsafe { ctx(context, CALL)? };
         core.require(State::Idle, CALL)?;
@@ -49,7 +48,7 @@ pub unsafe extern "C" fn doca_ctx_start(context: *const Core) -> c_int {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn doca_ctx_stop(context: *const Core) -> c_int {
-    guard(|| {
+    guard_unforked("doca_ctx_stop", || {
         // SAFETY: a handle, or NULL.
         match unsafe { ctx(context, "doca_ctx_stop")? }.stop()? {
             true => Ok(()),

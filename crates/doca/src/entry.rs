@@ -7,39 +7,9 @@
 #![allow(dead_code, reason = "shared by every file of the C face")]
 
 use softdpu_status::{Code, Error, Result};
-use std::ffi::{CStr, c_char, c_int};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ffi::{CStr, c_char};
 
-/// `DOCA_SUCCESS`.
-pub(crate) const SUCCESS: c_int = 0;
-
-/// Runs the body of a cold entry point: success is 0, an error its number, a panic `UNEXPECTED`.
-pub(crate) fn guard(f: impl FnOnce() -> Result<()>) -> c_int {
-    match catch_unwind(AssertUnwindSafe(f)) {
-        Ok(Ok(())) => SUCCESS,
-        Ok(Err(error)) => error.code().number(),
-        Err(_) => {
-            log::error!(target: "softdpu", "a panic was caught at the C border; please report it");
-            Code::Unexpected.number()
-        }
-    }
-}
-
-/// Runs the body of a cold entry point without status (getters, void setters); a panic gives `fallback`.
-pub(crate) fn guard_value<T>(fallback: T, f: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
-        log::error!(target: "softdpu", "a panic was caught at the C border; please report it");
-        fallback
-    })
-}
-
-/// The number of a result: 0 or the code's.
-pub(crate) fn number(result: Result<()>) -> c_int {
-    match result {
-        Ok(()) => SUCCESS,
-        Err(error) => error.code().number(),
-    }
-}
+pub(crate) use softdpu_room::entry::{guard, guard_value, number};
 
 /// An output parameter; `INVALID_VALUE` when it is NULL.
 ///

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "C entry points")]
 #![expect(clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_pe.h")]
 
-use crate::entry::guard;
+use softdpu_room::entry::{guard, guard_unforked};
 use softdpu_memory::handle::{checked, explain, live};
 use softdpu_room::context::Core;
 use softdpu_room::pe::Pe;
@@ -23,8 +23,7 @@ fn null<T>(call: &str) -> Result<T> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn doca_pe_create(engine: *mut *const Pe) -> c_int {
     const CALL: &str = "doca_pe_create";
-    guard(|| {
-        crate::dev::check_fork(CALL)?;
+    guard_unforked(CALL, || {
         if engine.is_null() {
             return null(CALL);
         }
@@ -45,7 +44,7 @@ pub unsafe extern "C" fn doca_pe_destroy(engine: *const Pe) -> c_int {
 pub unsafe extern "C" fn doca_pe_connect_ctx(engine: *const Pe, ctx: *const Core) -> c_int {
     const CALL: &str = "doca_pe_connect_ctx";
     // SAFETY: handles, or NULL.
-    guard(|| unsafe {
+    guard_unforked(CALL, || unsafe {
         let engine = pe(engine, CALL)?;
         checked(ctx, CALL)?.as_static().connect(engine)
     })

@@ -464,6 +464,19 @@ fn devices_and_representors_are_opened() {
     }
     assert_eq!(doca_argp_destroy(), SUCCESS);
 
+    // The host's own function may be named without the suffix of its representor.
+    if let Some(bare) = representor.strip_suffix("hpf") {
+        begin();
+        assert_eq!(start(&["-r", &format!("pci/{pci},{bare}")]), SUCCESS);
+        let (value, rep) = DEVICES.take()[0];
+        // SAFETY: opened for the program, which closes.
+        unsafe {
+            assert_eq!(doca_dev_rep_close(rep), SUCCESS);
+            assert_eq!(doca_dev_close(value.dev), SUCCESS);
+        }
+        assert_eq!(doca_argp_destroy(), SUCCESS);
+    }
+
     let refused = |words: &[&str]| {
         begin();
         let status = start(words);

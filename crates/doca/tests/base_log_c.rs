@@ -27,10 +27,11 @@ fn the_standard_pair_shares_the_levels() {
     let (out, err) = start(&[]);
     assert!(out.starts_with("[a printf["), "order with stdio is kept: {out}");
     let out = short(&out);
-    assert_eq!(out.len(), 3, "{out:?}");
+    assert_eq!(out.len(), 4, "{out:?}");
     assert!(out[0].starts_with("[INF][base_log.c:") && out[0].ends_with("][main]  comes first"), "{out:?}");
     assert!(out[1].starts_with("[DBG]") && out[1].ends_with("[main] shown with newline"), "{out:?}");
-    assert!(out[2].ends_with(&format!("[main] {}!", "l".repeat(4999))));
+    assert!(out[2].ends_with("[main] into the full device"), "{out:?}");
+    assert!(out[3].ends_with(&format!("[main] {}!", "l".repeat(4999))));
     let err = short(&err);
     assert_eq!(err.len(), 3, "{err:?}");
     assert!(err[0].starts_with("[WRN]") && err[0].ends_with("] warning"), "{err:?}");

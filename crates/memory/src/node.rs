@@ -151,16 +151,19 @@ impl Node {
     }
 
     /// References held by the program.
+    #[inline]
     pub fn refs(&self) -> u16 {
         self.refs.get()
     }
 
     /// Sets the number of references.
+    #[inline]
     pub fn set_refs(&self, refs: u16) {
         self.refs.set(refs);
     }
 
     /// Is it a member of a list without being its head?
+    #[inline]
     pub fn is_member(&self) -> bool {
         self.member.get()
     }
@@ -237,6 +240,7 @@ impl Node {
     }
 
     /// Does its window belong to it for good (see [`Store::tie`])?
+    #[inline]
     pub fn is_tied(&self) -> bool {
         // SAFETY: as in `give_back_list`; a descriptor that was never taken has no home.
         unsafe { self.home.get().as_ref() }.is_some_and(|home| home.tied.get())

@@ -14,6 +14,11 @@ pub fn guard(f: impl FnOnce() -> Result<()>) -> i32 {
     guard_value(Code::Unexpected.number(), || number(f()))
 }
 
+/// As [`guard`], for calls that a forked child may not make.
+pub fn guard_unforked(call: &str, f: impl FnOnce() -> Result<()>) -> i32 {
+    guard(|| crate::fork::check(call).and_then(|()| f()))
+}
+
 /// Runs the body of a cold entry point without status (getters, void setters); a panic gives `fallback`.
 pub fn guard_value<T>(fallback: T, f: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {

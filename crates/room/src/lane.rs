@@ -53,7 +53,7 @@ struct Line<T>(T);
 
 /// A lane.
 #[derive(Debug)]
-pub struct Lane {
+pub(crate) struct Lane {
     tail: Line<AtomicU32>,
     head: Line<AtomicU32>,
     exec: AtomicU32,

@@ -25,6 +25,8 @@ pub mod calls;
 pub mod context;
 pub mod engine;
 pub mod entry;
+pub mod fork;
+pub mod hardware;
 pub mod inflight;
 pub mod job;
 pub mod life;
@@ -37,10 +39,15 @@ pub mod sys;
 pub mod task;
 pub mod typed;
 
+// The loom models compile these as public modules.
+#[allow(unreachable_pub, reason = "shared with the loom models")]
 mod arm;
+#[allow(unreachable_pub, reason = "shared with the loom models")]
 mod flight;
 mod handle;
 mod lane;
+#[allow(unreachable_pub, reason = "shared with the loom models")]
 mod lock;
+#[allow(unreachable_pub, reason = "shared with the loom models")]
 mod parts;
 mod progress;

@@ -35,6 +35,7 @@ impl Core {
             State::Stopping if self.in_flight() == 0 => self.may_idle(),
             State::Starting => true,
             _ => self.lanes().any(|lane| match lane.front() {
+                None if lane.is_unordered() => lane.has_queued() || !self.is_running(),
                 Some(slot) => slot.is_ready() || lane.has_queued() || !self.is_running(),
                 None => false,
             }),
@@ -45,6 +46,17 @@ impl Core {
     #[inline]
     pub(crate) fn may_idle(&self) -> bool {
         self.in_flight() == 0 && (!self.is_local() || self.tasks_held() == 0)
+    }
+
+    /// Turns an engine with peers or waits; the others have no turns.
+    #[inline(never)]
+    fn turn(&'static self, lane: &Lane) -> bool {
+        if !lane.lock.enter() {
+            return false;
+        }
+        let moved = self.work().turn(self);
+        lane.lock.leave();
+        moved
     }
 
     /// Gets the front task of a lane ready, if that takes no more than one small task and one part.
@@ -149,6 +161,9 @@ impl Pe {
 
     fn visit(&'static self, core: &'static Core, may_work: bool) -> Visit {
         let lane = core.lane();
+        if lane.is_unordered() && lane.front().is_none() && may_work {
+            core.turn(lane);
+        }
         let Some(slot) = lane.front() else { return self.visit_empty(core) };
         let mut visit = Visit::Nothing;
         if !slot.is_ready() {
@@ -257,6 +272,9 @@ impl Pe {
 
     fn sweep_lane(&'static self, core: &'static Core, lane: &Lane, parts: &mut u32) -> usize {
         let mut reported = 0;
+        if lane.is_unordered() {
+            core.turn(lane);
+        }
         // What was submitted before this visit; handlers that post again wait for the next one.
         for _ in 0..lane.in_flight() {
             let Some(slot) = lane.front() else { break };

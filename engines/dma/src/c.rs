@@ -13,7 +13,7 @@ use softdpu_memory::node::{Lent, Node};
 use softdpu_room::calls::Completion;
 use softdpu_room::context::{Core, State};
 use softdpu_room::engine::Engine;
-use softdpu_room::entry::{guard, guard_value};
+use softdpu_room::entry::{guard, guard_unforked, guard_value};
 use softdpu_room::slot::Slot;
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn null<T>(call: &str, what: &str) -> Result<T> {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn doca_dma_create(dev: *const OpenDevice, dma: *mut *const Core) -> i32 {
-    guard(|| {
+    guard_unforked("doca_dma_create", || {
         // SAFETY: a handle, or NULL.
         let device = unsafe { checked(dev, "doca_dma_create")? }.device();
         if dma.is_null() {

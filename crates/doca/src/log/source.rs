@@ -215,7 +215,8 @@ mod tests {
         assert_eq!(admits(b, Level::Warning), Some(true));
         set_level(root, Level::Warning, true).expect("known");
         let c = register(b"level_t3::c").expect("memory");
-        for id in [a, b, c] {
+        let below_b = register(b"level_t3::b::late").expect("memory");
+        for id in [a, b, c, below_b] {
             assert_eq!(admits(id, Level::Warning), Some(true));
             assert_eq!(admits(id, Level::Info), Some(false));
         }

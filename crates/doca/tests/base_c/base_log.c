@@ -24,6 +24,7 @@ main(void)
 	char text[5000];
 	uint32_t made = 0;
 	int again = -1;
+	FILE *full;
 	doca_error_t result;
 
 	assert(constructed == DOCA_SUCCESS);
@@ -45,6 +46,13 @@ main(void)
 	DOCA_LOG_CRIT("critical: %m");
 #pragma GCC diagnostic pop
 	assert(errno == ENOENT);
+
+	/* A destination that fails is not the program's concern: neither status nor errno tell of it. */
+	full = fopen("/dev/full", "w");
+	assert(full != NULL && doca_log_backend_create_with_file(full, &backend) == DOCA_SUCCESS);
+	errno = EDOM;
+	assert(DOCA_LOG(DOCA_LOG_LEVEL_INFO, "into the full device") == DOCA_SUCCESS && errno == EDOM);
+	assert(doca_log_backend_set_level_lower_limit(backend, DOCA_LOG_LEVEL_DISABLE) == DOCA_SUCCESS);
 	memset(text, 'l', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	DOCA_LOG_INFO("%s!", text);
@@ -55,7 +63,7 @@ main(void)
 		assert(doca_log_backend_set_level_lower_limit(backend, DOCA_LOG_LEVEL_DISABLE) == DOCA_SUCCESS);
 		made++;
 	}
-	assert(result == DOCA_ERROR_NO_MEMORY && made + 2 == doca_log_get_max_num_backends());
+	assert(result == DOCA_ERROR_NO_MEMORY && made + 3 == doca_log_get_max_num_backends());
 	assert(doca_log_get_max_num_backends_sdk() > 0);
 
 	/* A refused call: a record of the library, for whoever listens from outside. */

@@ -1,0 +1,293 @@
+//! `cargo xtask budget`: counts the instructions of a task, and of a progress call that finds nothing, and compares
+//! them with `xtask/budgets.toml`.
+//!
+//! Instructions, not time: the count is the same on a busy machine. Every program runs twice, with different numbers of
+//! tasks; the difference divided by the difference of the numbers is the cost of one, free of start and end. Counted is
+//! what the library's objects do, and the C library's copies; what the measuring program does itself is not: in C it is
+//! an object of its own, in Rust it stands in functions named `program_*`. The buffer calls in the C callback belong to
+//! the program as well: a real one makes them, or others, as it likes.
+
+mod callgrind;
+
+use crate::{Findings, Outcome, root};
+use callgrind::Profile;
+use serde::Deserialize;
+use softdpu_sdk::{Kit, SHARED_LIBRARY, Side, build_archive};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SETTINGS: &str = "xtask/budgets.toml";
+const PROBE: &str = "xtask/probes/dma_budget.c";
+const EXAMPLE: &str = "budget";
+/// Entry points that the C program calls for itself.
+const PROGRAMS_OWN: [&str; 3] =
+    ["doca_buf_reset_data_len", "doca_dma_task_memcpy_get_dst", "doca_dma_task_memcpy_get_src"];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    budget: Vec<Budget>,
+}
+
+/// One thing that is counted.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Budget {
+    name: String,
+    what: String,
+    program: Program,
+    /// Arguments of the program; `N` stands for the number of tasks or calls.
+    arguments: String,
+    /// The two numbers.
+    runs: [u64; 2],
+    /// What CI refuses to exceed: instructions, or a multiple of the cost of `relative_to`.
+    limit: f64,
+    /// What is aimed at.
+    goal: f64,
+    /// The budget this one is a multiple of.
+    relative_to: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Program {
+    C,
+    Rust,
+}
+
+/// What was counted for one budget.
+struct Count {
+    instructions: f64,
+    /// The functions it consists of, dearest first.
+    parts: Vec<(String, f64)>,
+}
+
+/// Carries out the task. `--profile` also lists the functions.
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    let profile = match arguments {
+        [] => false,
+        [flag] if flag == "--profile" => true,
+        _ => return Err(vec!["usage: cargo xtask budget [--profile]".into()]),
+    };
+    if !callgrind::is_available() {
+        return Ok("skipped: valgrind is not installed".into());
+    }
+    let budgets = load().map_err(|e| vec![e])?;
+    let scratch = std::env::temp_dir().join(format!("softdpu-budget-{}", std::process::id()));
+    let counts = std::fs::create_dir_all(&scratch)
+        .map_err(|e| format!("{}: {e}", scratch.display()))
+        .and_then(|()| count_all(&budgets, &scratch));
+    // Nothing depends on it being gone.
+    let _ = std::fs::remove_dir_all(&scratch);
+    let counts = counts.map_err(|e| vec![e])?;
+    let (text, findings) = report(&budgets, &counts, profile);
+    if findings.is_empty() {
+        return Ok(text);
+    }
+    println!("{text}");
+    Err(findings)
+}
+
+fn load() -> Result<Vec<Budget>, String> {
+    parse(&root::read(SETTINGS)?)
+}
+
+fn parse(text: &str) -> Result<Vec<Budget>, String> {
+    let file: File = toml::from_str(text).map_err(|e| format!("{SETTINGS}: {e}"))?;
+    for (at, b) in file.budget.iter().enumerate() {
+        let earlier = &file.budget[..at];
+        let known = |name: &str| earlier.iter().any(|e| e.name == name && e.relative_to.is_none());
+        if earlier.iter().any(|e| e.name == b.name) {
+            return Err(format!("{SETTINGS}: {} stands there twice", b.name));
+        }
+        if b.relative_to.as_deref().is_some_and(|r| !known(r)) {
+            return Err(format!("{SETTINGS}: {}: relative_to must name an absolute budget above it", b.name));
+        }
+        if b.runs[0] >= b.runs[1] || !b.arguments.split(' ').any(|a| a == "N") {
+            return Err(format!("{SETTINGS}: {}: needs two growing runs and an argument N", b.name));
+        }
+    }
+    Ok(file.budget)
+}
+
+fn count_all(budgets: &[Budget], scratch: &Path) -> Result<BTreeMap<String, Count>, String> {
+    let release = release_folder()?;
+    let c = build_c(&release, scratch)?;
+    let rust = build_rust(&release)?;
+    let mut counts = BTreeMap::new();
+    for budget in budgets {
+        let program = if budget.program == Program::C { &c } else { &rust };
+        let run = |n: u64| {
+            let arguments: Vec<String> = budget
+                .arguments
+                .split(' ')
+                .map(|a| if a == "N" { n.to_string() } else { a.to_owned() })
+                .collect();
+            callgrind::count(program, &arguments, scratch)
+        };
+        let (few, many) = (run(budget.runs[0])?, run(budget.runs[1])?);
+        let count = difference(&few, &many, budget.runs[1] - budget.runs[0], budget.program);
+        counts.insert(budget.name.clone(), count);
+    }
+    Ok(counts)
+}
+
+/// `target/release` of the build that this program belongs to.
+fn release_folder() -> Result<PathBuf, String> {
+    let executable = std::env::current_exe().map_err(|e| format!("cannot find this executable: {e}"))?;
+    let target = executable.ancestors().find(|p| p.join("CACHEDIR.TAG").is_file());
+    Ok(target.ok_or("this executable is not in a build tree")?.join("release"))
+}
+
+fn build_c(release: &Path, scratch: &Path) -> Result<PathBuf, String> {
+    build_archive(release).map_err(|e| e.to_string())?;
+    let kit = Kit::of_build(release).map_err(|e| e.to_string())?;
+    let program = scratch.join("dma_budget");
+    let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    cc.args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"]).arg(root::root().join(PROBE));
+    for folder in kit.include_dirs(Side::Host) {
+        cc.arg("-I").arg(folder);
+    }
+    let lib = kit.lib_dir();
+    cc.arg("-L").arg(&lib).args(["-Xlinker", "-rpath", "-Xlinker"]).arg(&lib).arg("-lsoftdpu");
+    cc.arg("-o").arg(&program);
+    let status = cc.status().map_err(|e| format!("the C compiler cannot be run: {e}"))?;
+    if status.success() { Ok(program) } else { Err(format!("{PROBE} does not compile")) }
+}
+
+fn build_rust(release: &Path) -> Result<PathBuf, String> {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["build", "--quiet", "--release", "--package", "softdpu-examples", "--example", EXAMPLE]);
+    cargo.current_dir(root::root());
+    if let Some(target) = release.parent() {
+        cargo.arg("--target-dir").arg(target);
+    }
+    let status = cargo.status().map_err(|e| format!("cargo cannot be run: {e}"))?;
+    if !status.success() {
+        return Err(format!("example {EXAMPLE} does not build"));
+    }
+    Ok(release.join("examples").join(EXAMPLE))
+}
+
+/// The cost of one task: what `many` has more than `few`, per task.
+fn difference(few: &Profile, many: &Profile, tasks: u64, program: Program) -> Count {
+    let mut parts: Vec<(String, f64)> = many
+        .iter()
+        .filter(|((object, function), _)| is_library(object, function, program))
+        .map(|(key, cost)| {
+            let less = few.get(key).copied().unwrap_or(0);
+            (key.1.clone(), (*cost as f64 - less as f64) / tasks as f64)
+        })
+        .collect();
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    Count { instructions: parts.iter().map(|p| p.1).sum(), parts }
+}
+
+fn is_library(object: &str, function: &str, program: Program) -> bool {
+    if object.starts_with("libc.so") || object.starts_with("libc-") {
+        return function.contains("memcpy") || function.contains("memmove") || function.contains("memset");
+    }
+    match program {
+        Program::C => object == SHARED_LIBRARY && !PROGRAMS_OWN.contains(&function),
+        Program::Rust => object == EXAMPLE && !function.contains("program_"),
+    }
+}
+
+fn report(budgets: &[Budget], counts: &BTreeMap<String, Count>, profile: bool) -> (String, Findings) {
+    let mut findings = Findings::new();
+    let mut text = format!("{:<24} {:>9} {:>9} {:>9}  what\n", "budget", "counted", "limit", "goal");
+    for b in budgets {
+        let of = |name: &str| counts.get(name).map_or(f64::NAN, |c| c.instructions);
+        let (value, unit) = match &b.relative_to {
+            None => (of(&b.name), ""),
+            Some(base) => (of(&b.name) / of(base), "x"),
+        };
+        let number =
+            |v: f64| format!("{}{unit}", if unit.is_empty() { format!("{v:.1}") } else { format!("{v:.2}") });
+        let (limit, goal) = (number(b.limit), number(b.goal));
+        text += &format!("{:<24} {:>9} {limit:>9} {goal:>9}  {}\n", b.name, number(value), b.what);
+        if profile {
+            let parts = counts.get(&b.name).map(|c| c.parts.as_slice()).unwrap_or_default();
+            for (function, cost) in parts.iter().filter(|p| p.1.abs() >= 0.05) {
+                text += &format!("{:>34.2}  {function}\n", cost);
+            }
+        }
+        // Also refuses NaN, which a missing count would give.
+        if !(value <= b.limit) {
+            findings.push(format!(
+                "{}: {} per task or call, limit {limit} ({})",
+                b.name,
+                number(value),
+                b.what
+            ));
+        }
+    }
+    (text, findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn budget(name: &str, limit: f64, relative_to: Option<&str>) -> Budget {
+        Budget {
+            name: name.into(),
+            what: "a test".into(),
+            program: Program::C,
+            arguments: "again N 1 32".into(),
+            runs: [1, 2],
+            limit,
+            goal: 1.0,
+            relative_to: relative_to.map(str::to_owned),
+        }
+    }
+
+    fn counts(list: &[(&str, f64)]) -> BTreeMap<String, Count> {
+        list.iter().map(|&(n, instructions)| (n.to_owned(), Count { instructions, parts: vec![] })).collect()
+    }
+
+    #[test]
+    fn limits_are_kept_or_named() {
+        let budgets = [budget("one", 100.0, None), budget("many", 1.5, Some("one"))];
+        assert!(report(&budgets, &counts(&[("one", 100.0), ("many", 150.0)]), false).1.is_empty());
+        let over = report(&budgets, &counts(&[("one", 100.5), ("many", 160.0)]), false).1;
+        assert_eq!(over.len(), 2, "{over:?}");
+        assert!(over[1].contains("1.59x"), "{over:?}");
+        assert_eq!(
+            report(&budgets, &counts(&[("one", 1.0)]), false).1.len(),
+            1,
+            "a missing count is no success"
+        );
+    }
+
+    #[test]
+    fn only_the_library_counts() {
+        assert!(is_library("libsoftdpu.so.2", "doca_pe_progress", Program::C));
+        assert!(!is_library("libsoftdpu.so.2", "doca_buf_reset_data_len", Program::C));
+        assert!(!is_library("dma_budget", "copied", Program::C));
+        assert!(is_library("libc.so.6", "__memcpy_avx_unaligned_erms", Program::C));
+        assert!(!is_library("libc.so.6", "strtoul", Program::C));
+        assert!(is_library("budget", "softdpu_room::progress::sweep", Program::Rust));
+        assert!(!is_library("budget", "budget::program_reset", Program::Rust));
+    }
+
+    #[test]
+    fn costs_are_differences() {
+        let profile = |cost: u64| Profile::from([(("libsoftdpu.so.2".to_owned(), "f".to_owned()), cost)]);
+        let count = difference(&profile(1_000), &profile(11_000), 100, Program::C);
+        assert!((count.instructions - 100.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_file_is_valid_and_faults_are_found() {
+        let budgets = load().expect("valid budgets");
+        assert!(budgets.iter().all(|b| b.limit >= b.goal || b.limit > 0.0));
+        let text = root::read(SETTINGS).expect("the file");
+        let first = text.find("[[budget]]").map(|at| &text[at..]).expect("a budget");
+        let end = first[1..].find("[[budget]]").map_or(first.len(), |at| at + 1);
+        let twice = format!("{}\n{}", &first[..end], &first[..end]);
+        assert!(parse(&twice).is_err_and(|e| e.contains("twice")));
+        assert!(parse(&first[..end].replace(" N ", " 5 ")).is_err());
+    }
+}
