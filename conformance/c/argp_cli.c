@@ -158,7 +158,7 @@ int main(void)
 	CHECK(strncmp(argp_out, "Usage: prog [DOCA Flags] [Program Flags]\n", 41) == 0);
 	CHECK(strstr(argp_out, "DOCA Flags:") && strstr(argp_out, "Program Flags:"));
 	CHECK(strstr(argp_out, "-h, --help") && strstr(argp_out, "-j, --json <path>"));
-	CHECK(strstr(argp_out, "-num, --number <value>") && strstr(argp_out, "described here"));
+	CHECK(strstr(argp_out, "-num, --number <thing>") && strstr(argp_out, "described here"));
 	CHECK(strstr(argp_out, "--text") < strstr(argp_out, "--number"));
 	CHECK(strstr(argp_out, "hidden-one") == NULL);
 	CHECK_U64(ARGP_RUN(ends_by_itself, "--version"), 0);

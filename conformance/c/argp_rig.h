@@ -95,7 +95,7 @@ static inline struct doca_argp_param *argp_param(const char *short_name, const c
 		doca_argp_param_set_short_name(param, short_name);
 	if (long_name != NULL)
 		doca_argp_param_set_long_name(param, long_name);
-	doca_argp_param_set_arguments(param, "<value>");
+	doca_argp_param_set_arguments(param, "<thing>");
 	doca_argp_param_set_description(param, "described here");
 	doca_argp_param_set_callback(param, callback);
 	doca_argp_param_set_type(param, type);

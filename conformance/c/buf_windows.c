@@ -120,7 +120,10 @@ static void reuse(struct rig *rig)
 static void no_handle(struct rig *rig)
 {
 	struct doca_buf *gone = rig_src(rig, 0, 10), *wrong = (struct doca_buf *)rig->inv, *list[3];
+	struct doca_buf *next = NULL;
 	void *pointer = NULL;
+	uint32_t number = 0;
+	uint8_t flag = 0;
 	size_t len = 0;
 	int i;
 
@@ -136,12 +139,25 @@ static void no_handle(struct rig *rig)
 		CHECK_STATUS(doca_buf_set_data(list[i], rig->mem, 1), DOCA_ERROR_INVALID_VALUE);
 		CHECK_STATUS(doca_buf_set_data_len(list[i], 1), DOCA_ERROR_INVALID_VALUE);
 		CHECK_STATUS(doca_buf_reset_data_len(list[i]), DOCA_ERROR_INVALID_VALUE);
+		CHECK_STATUS(doca_buf_get_next_in_list(list[i], &next), DOCA_ERROR_INVALID_VALUE);
+		CHECK_STATUS(doca_buf_get_last_in_list(list[i], &next), DOCA_ERROR_INVALID_VALUE);
+		CHECK_STATUS(doca_buf_get_list_len(list[i], &number), DOCA_ERROR_INVALID_VALUE);
+		CHECK_STATUS(doca_buf_is_first_in_list(list[i], &flag), DOCA_ERROR_INVALID_VALUE);
+		CHECK_STATUS(doca_buf_is_last_in_list(list[i], &flag), DOCA_ERROR_INVALID_VALUE);
+		CHECK_STATUS(doca_buf_is_in_list(list[i], &flag), DOCA_ERROR_INVALID_VALUE);
 	}
 	gone = rig_src(rig, 0, 10);
 	CHECK_STATUS(doca_buf_get_head(gone, NULL), DOCA_ERROR_INVALID_VALUE);
 	CHECK_STATUS(doca_buf_get_len(gone, NULL), DOCA_ERROR_INVALID_VALUE);
 	CHECK_STATUS(doca_buf_get_data(gone, NULL), DOCA_ERROR_INVALID_VALUE);
 	CHECK_STATUS(doca_buf_get_data_len(gone, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_buf_get_next_in_list(gone, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_buf_get_last_in_list(gone, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_buf_get_list_len(gone, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_buf_is_first_in_list(gone, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_buf_is_last_in_list(gone, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_buf_is_in_list(gone, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_buf_get_refcount(gone, NULL), DOCA_ERROR_INVALID_VALUE);
 	CHECK_OK(doca_buf_dec_refcount(gone, NULL));
 }
 

@@ -112,8 +112,16 @@ static void capabilities(const struct doca_devinfo *info)
 
 	CHECK_OK(doca_devinfo_cap_is_hotplug_manager_supported(info, &answer));
 	CHECK(answer <= 1);
+	answer = 9;
 	CHECK_OK(doca_devinfo_cap_is_notification_moderation_supported(info, &answer));
 	CHECK(answer <= 1);
+	answer = 9;
+	CHECK_OK(doca_devinfo_cap_is_accelerate_resource_reclaim_supported(info, &answer));
+	CHECK_U64(answer, 0);
+	CHECK_STATUS(doca_devinfo_cap_is_notification_moderation_supported(info, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_devinfo_cap_is_notification_moderation_supported(NULL, &answer), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_devinfo_cap_is_accelerate_resource_reclaim_supported(info, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_devinfo_cap_is_accelerate_resource_reclaim_supported(NULL, &answer), DOCA_ERROR_INVALID_VALUE);
 	CHECK_STATUS(doca_devinfo_cap_is_hotplug_manager_supported(info, NULL), DOCA_ERROR_INVALID_VALUE);
 	CHECK_OK(doca_ctx_cap_get_num_completion_vectors(info, &vectors));
 	CHECK(vectors >= 1);
@@ -124,6 +132,8 @@ static void capabilities(const struct doca_devinfo *info)
 	CHECK_OK(doca_mmap_cap_get_max_export_access_token_size(info, &token));
 	CHECK_STATUS(doca_mmap_cap_is_export_pci_supported(NULL, &answer), DOCA_ERROR_INVALID_VALUE);
 	CHECK_STATUS(doca_mmap_cap_is_export_pci_supported(info, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_mmap_cap_is_create_from_export_pci_supported(info, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_mmap_cap_is_create_from_export_pci_supported(NULL, &answer), DOCA_ERROR_INVALID_VALUE);
 	CHECK_STATUS(doca_mmap_cap_get_max_export_access_token_size(info, NULL), DOCA_ERROR_INVALID_VALUE);
 	CHECK_OK(doca_dma_cap_task_memcpy_is_supported(info));
 	CHECK_OK(doca_dma_cap_task_memcpy_get_max_buf_size(info, &bytes));

@@ -14,6 +14,8 @@ static void filter_agrees(struct doca_dev *dev, int filter, doca_error_t asked, 
 	doca_error_t result = doca_devinfo_rep_create_list(dev, filter, &list, &count);
 
 	CHECK_STATUS2(asked, DOCA_SUCCESS, DOCA_ERROR_NOT_SUPPORTED);
+	if (asked == DOCA_SUCCESS)
+		CHECK(supported <= 1);
 	if (asked == DOCA_SUCCESS && supported != 0) {
 		CHECK_STATUS(result, DOCA_SUCCESS);
 		CHECK_OK(doca_devinfo_rep_destroy_list(list));
@@ -25,7 +27,7 @@ static void filter_agrees(struct doca_dev *dev, int filter, doca_error_t asked, 
 static void filters(struct doca_dev *dev)
 {
 	const struct doca_devinfo *info = doca_dev_as_devinfo(dev);
-	uint8_t all = 0, net = 0, emulated = 0;
+	uint8_t all = 9, net = 9, emulated = 9;
 	doca_error_t asked;
 
 	asked = doca_devinfo_rep_cap_is_filter_all_supported(info, &all);
@@ -34,6 +36,10 @@ static void filters(struct doca_dev *dev)
 	filter_agrees(dev, DOCA_DEVINFO_REP_FILTER_NET, asked, net);
 	asked = doca_devinfo_rep_cap_is_filter_emulated_supported(info, &emulated);
 	filter_agrees(dev, DOCA_DEVINFO_REP_FILTER_EMULATED, asked, emulated);
+	CHECK_STATUS(doca_devinfo_rep_cap_is_filter_all_supported(info, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_devinfo_rep_cap_is_filter_all_supported(NULL, &all), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_devinfo_rep_cap_is_filter_emulated_supported(info, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_devinfo_rep_cap_is_filter_emulated_supported(NULL, &all), DOCA_ERROR_INVALID_VALUE);
 	CHECK_STATUS(doca_devinfo_rep_cap_is_filter_net_supported(info, NULL), DOCA_ERROR_INVALID_VALUE);
 	CHECK_STATUS(doca_devinfo_rep_cap_is_filter_net_supported(NULL, &net), DOCA_ERROR_INVALID_VALUE);
 }
@@ -43,7 +49,8 @@ static void properties(const struct doca_devinfo_rep *info, const char *pci, con
 	char text[DOCA_DEVINFO_IFACE_NAME_SIZE] = "", vuid[DOCA_DEVINFO_REP_VUID_SIZE] = "";
 	enum doca_pci_func_type type = DOCA_PCI_FUNC_TYPE_SF;
 	uint8_t flag = 9;
-	uint16_t vhca = 0;
+	uint16_t vhca = 0xfff0, host_vhca = 0;
+	struct doca_dev *host;
 
 	CHECK_OK(doca_devinfo_rep_get_pci_addr_str(info, text));
 	CHECK_TEXT(text, pci);
@@ -60,9 +67,19 @@ static void properties(const struct doca_devinfo_rep *info, const char *pci, con
 	CHECK_STATUS(doca_devinfo_rep_get_vuid(info, vuid, sizeof(vuid) - 1), DOCA_ERROR_INVALID_VALUE);
 	CHECK_OK(doca_devinfo_rep_get_pci_func_type(info, &type));
 	CHECK_U64(type, DOCA_PCI_FUNC_TYPE_PF);
+	flag = 9;
 	CHECK_OK(doca_devinfo_rep_get_is_hotplug(info, &flag));
 	CHECK_U64(flag, 0);
+	/* It is the host's function that is meant. */
 	CHECK_OK(doca_devinfo_rep_get_vhca_id(info, &vhca));
+	host = rig_open_dev(pci);
+	CHECK_OK(doca_devinfo_get_vhca_id(doca_dev_as_devinfo(host), &host_vhca));
+	CHECK_U64(vhca, host_vhca);
+	CHECK_OK(doca_dev_close(host));
+	CHECK_STATUS(doca_devinfo_rep_get_is_hotplug(info, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_devinfo_rep_get_is_hotplug(NULL, &flag), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_devinfo_rep_get_vhca_id(info, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_devinfo_rep_get_vhca_id(NULL, &vhca), DOCA_ERROR_INVALID_VALUE);
 	CHECK_STATUS(doca_devinfo_rep_get_pci_addr_str(NULL, text), DOCA_ERROR_INVALID_VALUE);
 	CHECK_STATUS(doca_devinfo_rep_get_pci_func_type(info, NULL), DOCA_ERROR_INVALID_VALUE);
 }

@@ -126,6 +126,28 @@ static void token(struct doca_dev *one, struct doca_dev *two)
 	free(bytes);
 }
 
+static void counts_and_flags(struct doca_dev *dev)
+{
+	struct doca_mmap *map = rig_map(dev, mem, sizeof(mem), DOCA_ACCESS_FLAG_LOCAL_READ_WRITE);
+	uint32_t count = 9;
+	uint8_t flag = 9;
+
+	CHECK_OK(doca_mmap_get_num_bufs(map, &count));
+	CHECK_U64(count, 0);
+	CHECK_OK(doca_mmap_get_exported(map, &flag));
+	CHECK_U64(flag, 0);
+	flag = 9;
+	CHECK_OK(doca_mmap_get_from_export(map, &flag));
+	CHECK_U64(flag, 0);
+	CHECK_STATUS(doca_mmap_get_num_bufs(map, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_mmap_get_num_bufs(NULL, &count), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_mmap_get_exported(map, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_mmap_get_exported(NULL, &flag), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_mmap_get_from_export(map, NULL), DOCA_ERROR_INVALID_VALUE);
+	CHECK_STATUS(doca_mmap_get_from_export(NULL, &flag), DOCA_ERROR_INVALID_VALUE);
+	CHECK_OK(doca_mmap_destroy(map));
+}
+
 static void thread_safety(struct doca_dev *dev)
 {
 	struct doca_mmap *map = NULL;
@@ -155,6 +177,7 @@ int main(void)
 	device_limit(one, two);
 	keys(one, two);
 	token(one, two);
+	counts_and_flags(one);
 	thread_safety(one);
 	CHECK_OK(doca_dev_close(two));
 	CHECK_OK(doca_dev_close(one));

@@ -37,6 +37,8 @@ static void child_after_open(struct rig *rig)
 	struct doca_devinfo **list = NULL;
 	struct doca_dma *dma = NULL;
 	struct doca_dev *dev = NULL;
+	struct doca_mmap *map = NULL;
+	struct doca_pe *pe = NULL;
 	uint32_t count = 0;
 
 	capture_clear();
@@ -44,6 +46,8 @@ static void child_after_open(struct rig *rig)
 	CHECK(capture_count >= 1);
 	CHECK_STATUS(doca_dev_open(doca_dev_as_devinfo(rig->dev), &dev), DOCA_ERROR_BAD_STATE);
 	CHECK_STATUS(doca_dma_create(rig->dev, &dma), DOCA_ERROR_BAD_STATE);
+	CHECK_STATUS(doca_mmap_create(&map), DOCA_ERROR_BAD_STATE);
+	CHECK_STATUS(doca_pe_create(&pe), DOCA_ERROR_BAD_STATE);
 	_exit(check_result());
 }
 

@@ -9,7 +9,7 @@
 use softdpu_status::{Code, Error, Result};
 use std::ffi::{CStr, c_char};
 
-pub(crate) use softdpu_room::entry::{guard, guard_value, number};
+pub(crate) use softdpu_room::entry::{SUCCESS, guard, guard_value, number};
 
 /// An output parameter; `INVALID_VALUE` when it is NULL.
 ///

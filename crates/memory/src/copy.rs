@@ -54,21 +54,26 @@ pub fn transfer(src: &Node, dst: &Node, gate: &Gate) -> Result<u64> {
     }
 }
 
-/// The transfer of at most a cache line between two lone buffers of private memory, if it is one and nothing speaks
-/// against it: no call, no loop.
+/// Is it a transfer of at most a cache line between two lone buffers of private memory, with nothing against it? Buffers
+/// that were released have neither data nor room, so it is none with them.
+#[inline(always)]
+pub fn is_line(src: &Node, dst: &Node, gate: &Gate) -> bool {
+    let n = src.data_len();
+    src.both_alone(dst)
+        && n.wrapping_sub(1) < gate.line
+        && n <= dst.room()
+        && src.region().word() & gate.read_mask == gate.read
+        && dst.region().word() & gate.write_mask == gate.write
+}
+
+/// The transfer of at most a cache line, if it is one: no call, no loop.
 #[inline(always)]
 pub fn transfer_line(src: &Node, dst: &Node, gate: &Gate) -> Option<u64> {
-    let n = src.data_len();
-    if !src.both_alone(dst)
-        || n.wrapping_sub(1) >= gate.line
-        || n > dst.room()
-        || src.region().word() & gate.read_mask != gate.read
-        || dst.region().word() & gate.write_mask != gate.write
-    {
+    if !is_line(src, dst, gate) {
         return None;
     }
     // Neither region is MOVED, so the addresses are ours.
-    let (from, to) = (src.data() as *const u8, dst.tail() as *mut u8);
+    let (from, to, n) = (src.data() as *const u8, dst.tail() as *mut u8, src.data_len());
     // SAFETY: both windows lie inside open regions (checked when they were aimed), which stand for memory that is valid
     // while they are open.
     unsafe { copy_line(from, to, n) };

@@ -371,7 +371,7 @@ impl Core {
             slot.finish(Ok(output));
             return true;
         }
-        if work.divisible(slot) < SPLIT_FROM {
+        if work.divisible(slot) < SPLIT_FROM || !lane.has_large_room() {
             work.run(slot);
             return true;
         }

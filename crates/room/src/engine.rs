@@ -52,6 +52,16 @@ pub trait Engine: Sized + Send + Sync + 'static {
 pub trait Compute: Send + Sync + 'static {
     /// Its engine.
     type Engine: Engine;
+    /// Handlers of its task kinds (Rust face).
+    type Handlers: Send;
+
+    /// Hands a landed job to the handler of its kind; gives it back to fly again, or nothing.
+    fn deliver(
+        handlers: &mut Self::Handlers,
+        job: <Self::Engine as Engine>::Job,
+        result: Result<u64>,
+        outbox: &mut crate::job::Outbox<'_, Self::Engine>,
+    ) -> Option<<Self::Engine as Engine>::Job>;
 
     /// Bytes of work when the job may be cut into parts, 0 when it must be carried out whole.
     fn divisible(&self, job: &<Self::Engine as Engine>::Job) -> u64 {

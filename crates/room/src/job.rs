@@ -12,10 +12,6 @@ use core::panic::AssertUnwindSafe;
 use softdpu_status::{Code, Error, Result};
 use std::panic::catch_unwind;
 
-/// Takes a landed job and its result; gives the job back to fly again, or nothing.
-pub type JobHandler<E> =
-    Box<dyn FnMut(<E as Engine>::Job, Result<u64>, &mut Outbox<'_, E>) -> Option<<E as Engine>::Job> + Send>;
-
 /// Where a handler may post further tasks: the landing side's own lane, so that another thread may submit meanwhile.
 #[derive(Debug)]
 pub struct Outbox<'a, E: Engine> {
@@ -59,10 +55,10 @@ pub(crate) fn empty<E: Engine>(slot: &Slot) -> E::Job {
 /// An engine whose jobs are computed, as the room's [`Work`].
 pub struct Computed<H: Compute> {
     hardware: H,
-    handler: ProtocolCell<Option<JobHandler<H::Engine>>>,
+    handlers: ProtocolCell<H::Handlers>,
 }
 
-// SAFETY: the handler is touched by the landing side alone, which is one thread at a time.
+// SAFETY: the handlers are touched by the landing side alone, which is one thread at a time.
 unsafe impl<H: Compute> Sync for Computed<H> {}
 
 impl<H: Compute> core::fmt::Debug for Computed<H> {
@@ -72,9 +68,9 @@ impl<H: Compute> core::fmt::Debug for Computed<H> {
 }
 
 impl<H: Compute> Computed<H> {
-    /// The hardware, with a handler for tasks that go to one.
-    pub fn new(hardware: H, handler: Option<JobHandler<H::Engine>>) -> Box<Computed<H>> {
-        Box::new(Computed { hardware, handler: ProtocolCell::new(handler) })
+    /// The hardware, with the handlers of tasks that go to one.
+    pub fn new(hardware: H, handlers: H::Handlers) -> Box<Computed<H>> {
+        Box::new(Computed { hardware, handlers: ProtocolCell::new(handlers) })
     }
 
     #[inline(always)]
@@ -148,10 +144,8 @@ impl<H: Compute> Work for Computed<H> {
         let mut place = Place { slot, keep: false };
         slot.flight.set(flight::HELD);
         let mut outbox = Outbox { core, only_here: PhantomData };
-        let next = self.handler.with(|h| {
-            // SAFETY: landing side; handlers cannot call progress, so this is not re-entered.
-            unsafe { (*h).as_mut() }.and_then(|h| h(job, result, &mut outbox))
-        });
+        // SAFETY: landing side; handlers cannot call progress, so this is not re-entered.
+        let next = self.handlers.with(|h| H::deliver(unsafe { &mut *h }, job, result, &mut outbox));
         if let Some(job) = next
             && let Some(bench) = core.outbox().filter(|_| core.is_running())
         {

@@ -96,6 +96,18 @@ impl Lane {
         self.tail.0.store(tail.wrapping_add(1), Ordering::Release);
     }
 
+    /// Is any large task listed? A hint, exact for the landing side as to tasks it is about to report.
+    #[inline(always)]
+    pub(crate) fn has_large(&self) -> bool {
+        self.large_head.0.load(Ordering::Relaxed) != self.large_tail.load(Ordering::Relaxed)
+    }
+
+    /// Lock holder: is there room to list one more large task? There is, as long as each is taken off when it lands.
+    pub(crate) fn has_large_room(&self) -> bool {
+        let listed = self.large_tail.load(Ordering::Relaxed).wrapping_sub(self.large_head.0.load(Ordering::Acquire));
+        listed <= self.large.mask
+    }
+
     /// Lock holder: the parts of this slot may be claimed by anybody from now on.
     pub(crate) fn offer_parts(&self, slot: &'static Slot) {
         let tail = self.large_tail.load(Ordering::Relaxed);

@@ -59,6 +59,19 @@ impl Core {
         moved
     }
 
+    /// Lock holder, Rust face: carries out small tasks one after the other, and opens large ones.
+    #[inline(always)]
+    fn carry_out_many(&self, lane: &Lane) {
+        let quick = self.is_running();
+        for _ in 0..CARRIED_AT_ONCE {
+            let Some(slot) = lane.next() else { break };
+            match if quick { self.work().quick(slot) } else { None } {
+                Some(output) => slot.finish(Ok(output)),
+                None => drop(self.carry_out(slot, lane)),
+            }
+        }
+    }
+
     /// Gets the front task of a lane ready, if that takes no more than one small task and one part.
     #[inline(always)]
     fn prepare(&self, lane: &Lane, slot: &'static Slot) -> Visit {
@@ -81,6 +94,8 @@ impl Core {
     }
 }
 
+/// Small tasks that one sweep carries out per lane before it reports.
+const CARRIED_AT_ONCE: u32 = 64;
 /// Large tasks that one visit opens for claims at most.
 const OPENED_AT_ONCE: u32 = 64;
 
@@ -270,27 +285,34 @@ impl Pe {
         reported
     }
 
+    #[inline(always)]
     fn sweep_lane(&'static self, core: &'static Core, lane: &Lane, parts: &mut u32) -> usize {
-        let mut reported = 0;
+        if lane.in_flight() == 0 {
+            return 0;
+        }
         if lane.is_unordered() {
             core.turn(lane);
+        } else if lane.has_queued() && lane.lock.enter() {
+            core.carry_out_many(lane);
+            lane.lock.leave();
         }
-        // What was submitted before this visit; handlers that post again wait for the next one.
+        let mut reported = 0;
+        // What was submitted before this visit; what handlers post again waits for the next one.
         for _ in 0..lane.in_flight() {
             let Some(slot) = lane.front() else { break };
             if !slot.is_ready() {
-                if slot.is_large() {
-                    if *parts == 0 {
-                        break;
-                    }
-                    *parts -= 1;
+                if *parts == 0 || !slot.is_large() || !core.do_part(lane) {
+                    break;
                 }
-                if core.prepare(lane, slot) == Visit::Nothing || !slot.is_ready() {
+                *parts -= 1;
+                if !slot.is_ready() {
                     break;
                 }
             }
             lane.pop_front();
-            lane.sweep_large();
+            if lane.has_large() {
+                lane.sweep_large();
+            }
             if slot.status() != 0 && core.is_fatal() && core.is_running() {
                 self.fail(core, slot);
             }

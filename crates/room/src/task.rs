@@ -66,13 +66,17 @@ impl<E: Engine> Outbox<'_, E> {
     }
 }
 
-/// Turns a handler of one task type into the room's handler of jobs, for engines with a single task type.
-pub fn job_handler<T: Task>(mut handler: Handler<T>) -> crate::job::JobHandler<T::Engine> {
-    Box::new(move |job, result, outbox| {
-        let done = Done { task: T::from_job(job), result: result.map(T::output) };
-        match handler(done, outbox) {
-            Next::Free => None,
-            Next::Again(task) => Some(task.into_job()),
-        }
-    })
+/// Hands a landed job to the handler of its task type, if there is one: what an engine's `deliver` comes down to.
+#[inline(always)]
+pub fn deliver<T: Task>(
+    handler: &mut Option<Handler<T>>,
+    job: <T::Engine as Engine>::Job,
+    result: Result<u64>,
+    outbox: &mut Outbox<'_, T::Engine>,
+) -> Option<<T::Engine as Engine>::Job> {
+    let done = Done { task: T::from_job(job), result: result.map(T::output) };
+    match handler.as_mut()?(done, outbox) {
+        Next::Free => None,
+        Next::Again(task) => Some(task.into_job()),
+    }
 }

@@ -7,8 +7,8 @@ use softdpu_memory::copy::{self, Gate, STREAM_FROM};
 use softdpu_memory::device::Device;
 use softdpu_memory::node::Node;
 use softdpu_room::engine::{Compute, Engine, EngineInfo, Work};
-use softdpu_room::job::{Computed, JobHandler};
-use softdpu_room::task::{Handler, job_handler};
+use softdpu_room::job::{Computed, Outbox};
+use softdpu_room::task::{Handler, deliver};
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
 
@@ -44,8 +44,8 @@ impl Dma {
     }
 
     /// As the room's work.
-    pub fn work(self, handler: Option<JobHandler<Dma>>) -> Box<dyn Work> {
-        Computed::new(self, handler)
+    pub fn work(self, on_memcpy: Option<Handler<Memcpy>>) -> Box<dyn Work> {
+        Computed::new(self, on_memcpy)
     }
 }
 
@@ -69,7 +69,7 @@ impl Engine for Dma {
                 device.function().pci());
             return Err(Error::new(Code::InvalidValue, "more tasks than the device takes"));
         }
-        Ok((Dma::on(device)?.work(config.on_memcpy.map(job_handler)), count))
+        Ok((Dma::on(device)?.work(config.on_memcpy), count))
     }
 }
 
@@ -87,6 +87,17 @@ fn missing(job: &Job) -> Error {
 
 impl Compute for Dma {
     type Engine = Dma;
+    type Handlers = Option<Handler<Memcpy>>;
+
+    #[inline(always)]
+    fn deliver(
+        on_memcpy: &mut Option<Handler<Memcpy>>,
+        job: Job,
+        result: Result<u64>,
+        outbox: &mut Outbox<'_, Dma>,
+    ) -> Option<Job> {
+        deliver(on_memcpy, job, result, outbox)
+    }
 
     #[inline(always)]
     fn divisible(&self, job: &Job) -> u64 {
@@ -96,7 +107,11 @@ impl Compute for Dma {
         }
     }
 
+    #[inline]
     fn check(&self, job: &Job) -> Result<()> {
+        if copy::is_line(job.src.any(), job.dst.any(), &self.gate) {
+            return Ok(());
+        }
         let (src, dst) = both(job).ok_or_else(|| missing(job))?;
         copy::check(src, dst, &self.gate).map(|_| ())
     }
