@@ -27,6 +27,7 @@ pub unsafe extern "C" fn doca_pe_create(engine: *mut *const Pe) -> c_int {
         if engine.is_null() {
             return null(CALL);
         }
+        crate::log::softdpu_log_init();
         crate::prepare();
         // SAFETY: non-NULL out parameter.
         unsafe { engine.write(Pe::create(softdpu_room::board::of_process())?) };

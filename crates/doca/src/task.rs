@@ -4,7 +4,7 @@
 #![expect(unsafe_code, reason = "C entry points")]
 #![expect(clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_pe.h")]
 
-use softdpu_memory::handle::{DEAD, explain, kind, live};
+use softdpu_memory::handle::{DEAD_BIT, Head, explain, kind, live};
 use softdpu_room::context::Core;
 use softdpu_room::slot::Slot;
 use softdpu_status::Code;
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn doca_task_get_user_data(task: *const Slot) -> u64 {
 pub unsafe extern "C" fn doca_task_get_ctx(task: *const Slot) -> *const Core {
     // SAFETY: a handle, or NULL; tasks are never given back to the system.
     unsafe {
-        if task.is_null() || !((*task).head().is(kind::TASK) || (*task).head().is(DEAD)) {
+        if task.is_null() || !((*task.cast::<Head>()).is(kind::TASK) || (*task.cast::<Head>()).is(kind::TASK | DEAD_BIT)) {
             refuse(task, "doca_task_get_ctx");
             return core::ptr::null();
         }

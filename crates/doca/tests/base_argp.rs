@@ -1,5 +1,5 @@
-//! The argument parser in one process: life cycle, ownership, handles, devices. There is one parser per process,
-//! so the tests take turns.
+//! The argument parser in one process: life cycle, ownership, handles, devices. There is one parser per
+//! process, so the tests take turns.
 #![expect(unsafe_code, reason = "calls C entry points")]
 
 mod base_common;

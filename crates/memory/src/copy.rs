@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "raw copies between registered ranges")]
 
 use crate::node::Node;
-use crate::region::{ALIVE, CAN_READ, CAN_WRITE, FAR, MOVED, SHARED};
+use crate::region::{ALIVE, CAN_READ, CAN_WRITE, FAR, GUARDED, MOVED, Region, SHARED};
 use softdpu_status::{Code, Error, Result};
 
 /// From this many bytes on a copy bypasses the cache.
@@ -33,7 +33,7 @@ impl Gate {
     pub const fn new(device: u64, max_bytes: u64, max_elements: u32) -> Gate {
         let (read, write) = (ALIVE | CAN_READ | device, ALIVE | CAN_WRITE | device);
         let line = if max_bytes < LINE as u64 { max_bytes as usize } else { LINE };
-        let never = SHARED | FAR | MOVED;
+        let never = SHARED | FAR | MOVED | GUARDED;
         Gate { read, write, read_mask: read | never, write_mask: write | never, line, max_bytes, max_elements }
     }
 
@@ -84,9 +84,46 @@ pub fn transfer_line(src: &Node, dst: &Node, gate: &Gate) -> Option<u64> {
 #[inline(never)]
 fn transfer_any(src: &Node, dst: &Node, gate: &Gate) -> Result<u64> {
     let bytes = check(src, dst, gate)?;
-    transfer_part(src, dst, 0, bytes, bytes >= STREAM_FROM);
+    transfer_part(src, dst, 0, bytes, bytes >= STREAM_FROM)?;
     commit(dst, bytes);
     Ok(bytes)
+}
+
+/// Marks the guarded regions of both lists as being accessed, for as long as it lives.
+struct Marks<'a> {
+    src: &'a Node,
+    dst: &'a Node,
+}
+
+fn guarded<'a>(list: &'a Node) -> impl Iterator<Item = &'a Region> {
+    list.list().map(|n| n.region())
+}
+
+impl<'a> Marks<'a> {
+    /// None where no region is guarded.
+    fn set(src: &'a Node, dst: &'a Node) -> Result<Option<Marks<'a>>> {
+        // Whether a region is guarded never changes while buffers point at it, but a closed one does not say so any more:
+        // closed regions are treated as guarded.
+        let open = |r: &Region| r.word() & (ALIVE | GUARDED) == ALIVE;
+        if guarded(src).chain(guarded(dst)).all(open) {
+            return Ok(None);
+        }
+        let all = || guarded(src).chain(guarded(dst));
+        for (at, region) in all().enumerate() {
+            if !region.enter() {
+                all().take(at).for_each(Region::leave);
+                let line = format_args!("memory map [{:#x}, +{}) was stopped while a task used it", region.base(), region.len());
+                return refuse(Code::InvalidValue, "memory map is not started", line);
+            }
+        }
+        Ok(Some(Marks { src, dst }))
+    }
+}
+
+impl Drop for Marks<'_> {
+    fn drop(&mut self) {
+        guarded(self.src).chain(guarded(self.dst)).for_each(Region::leave);
+    }
 }
 
 /// Bytes of data in a list.
@@ -171,12 +208,16 @@ fn refuse<T>(code: Code, what: &'static str, line: core::fmt::Arguments<'_>) -> 
 
 /// Copies bytes `[from, from + len)` of a checked transfer; several threads may carry out parts that do not overlap.
 /// Does not grow the destination.
-pub fn transfer_part(src: &Node, dst: &Node, from: u64, len: u64, stream: bool) {
+///
+/// # Errors
+/// InvalidValue when a memory map was stopped meanwhile (its exporter is gone); nothing of it is touched then.
+pub fn transfer_part(src: &Node, dst: &Node, from: u64, len: u64, stream: bool) -> Result<()> {
+    let _marks = Marks::set(src, dst)?;
     let (mut s, mut s_at) = seek(src, from, |n| n.data_len());
     let (mut d, mut d_at) = seek(dst, from, |n| n.room());
     let mut left = len as usize;
     while left > 0 {
-        let (Some(sn), Some(dn)) = (s, d) else { return };
+        let (Some(sn), Some(dn)) = (s, d) else { break };
         let n = left.min(sn.data_len() - s_at).min(dn.room() - d_at);
         let (sr, dr) = (sn.region(), dn.region());
         let at = (sn.data() + s_at).wrapping_add_signed(sr.delta()) as *const u8;
@@ -202,6 +243,7 @@ pub fn transfer_part(src: &Node, dst: &Node, from: u64, len: u64, stream: bool) 
             (d, d_at) = (dn.next(), 0);
         }
     }
+    Ok(())
 }
 
 fn seek(head: &Node, mut skip: u64, size: impl Fn(&Node) -> usize) -> (Option<&Node>, usize) {

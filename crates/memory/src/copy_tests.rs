@@ -79,7 +79,7 @@ fn lists_of_different_shapes() {
     }
     to.fill(0);
     for (at, len) in [(500u64, 500u64), (0, 7), (7, 493)] {
-        transfer_part(src, dst, at, len, false);
+        transfer_part(src, dst, at, len, false).unwrap();
     }
     commit(dst, 1000);
     let got: Vec<u8> = to[0..10].iter().chain(&to[200..700]).chain(&to[700..1190]).copied().collect();

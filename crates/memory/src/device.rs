@@ -69,5 +69,8 @@ impl Device {
 
 fn same(a: &Function, b: &Function) -> bool {
     // Sub-functions share the PCI address of their parent.
-    a.vhca_id() == b.vhca_id() && a.card().name() == b.card().name() && a.card().topology_hash() == b.card().topology_hash()
+    a.vhca_id() == b.vhca_id()
+        && a.card().name() == b.card().name()
+        && a.card().topology_hash() == b.card().topology_hash()
+        && a.settings() == b.settings()
 }

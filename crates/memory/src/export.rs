@@ -22,7 +22,7 @@ pub use descriptor::{Damage, Descriptor, Kind, MAX_DESCRIPTOR, MAX_TOKEN};
 use crate::device::Device;
 use crate::keys::Key;
 use crate::lease::Lease;
-use crate::region::{Access, CAN_READ, CAN_WRITE, Region, SHARED};
+use crate::region::{Access, CAN_READ, CAN_WRITE, GUARDED, Region, SHARED};
 use core::fmt::Display;
 use identity::{Card, Owner};
 use softdpu_card::EngineKind;
@@ -239,7 +239,7 @@ pub fn import(bytes: &[u8], device: &Arc<Device>) -> Result<Imported> {
         };
         let reads = if descriptor.kind == Kind::Pci { CAN_READ } else { 0 };
         let shared = if record.shared { SHARED } else { 0 };
-        let word = reads | writes | shared | device.bit();
+        let word = reads | writes | shared | GUARDED | device.bit();
         lease.open(descriptor.base as usize, descriptor.len as usize, record.delta, word);
         record.writable
     });

@@ -13,20 +13,23 @@ use softdpu_status::{Code, Error, Result};
 use std::alloc::Layout;
 use std::sync::Mutex;
 
-/// The first word of every object: kind while it lives, [`DEAD`] afterwards.
+/// The first word of every object: kind while it lives, kind with [`DEAD_BIT`] afterwards.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Head {
     word: AtomicU32,
 }
 
-/// The word of an object that was destroyed, or is not born yet.
-pub const DEAD: u32 = 0xDEAD_D0CA;
+/// In the word of an object that was destroyed.
+pub const DEAD_BIT: u32 = 0x8000_0000;
+
+/// The word of a place where no object was yet.
+const UNBORN: u32 = DEAD_BIT;
 
 impl Head {
     /// A head that is not alive yet; [`Slab::make`] gives it its kind.
     pub const fn unborn() -> Head {
-        Head { word: AtomicU32::new(DEAD) }
+        Head { word: AtomicU32::new(UNBORN) }
     }
 
     /// Is the object of this kind, and alive?
@@ -50,10 +53,10 @@ impl Head {
         self.word.store(kind, Ordering::Relaxed);
     }
 
-    /// Marks the object dead.
+    /// Marks the object dead; its word still tells the kind.
     #[inline(always)]
     pub fn kill(&self) {
-        self.word.store(DEAD, Ordering::Relaxed);
+        self.word.store(self.word.load(Ordering::Relaxed) | DEAD_BIT, Ordering::Relaxed);
     }
 }
 
@@ -172,7 +175,10 @@ pub unsafe fn explain<T: Object>(ptr: *const T, call: &str) -> Error {
     let word = unsafe { (*ptr.cast::<Head>()).word() };
     match kind::name(word) {
         Some(other) => log::error!(target: "softdpu::handle", "{call}: {ptr:p} is a {other}, not a {name}"),
-        None if word == DEAD => log::error!(target: "softdpu::handle", "{call}: {name} {ptr:p} was destroyed"),
+        None if word & DEAD_BIT != 0 => {
+            let what = kind::name(word & !DEAD_BIT).unwrap_or(name);
+            log::error!(target: "softdpu::handle", "{call}: {what} {ptr:p} was destroyed (a live {name} is wanted)");
+        }
         None => log::error!(target: "softdpu::handle", "{call}: {ptr:p} is not a {name}"),
     }
     Error::new(Code::InvalidValue, "not a live handle of the wanted kind")
@@ -271,11 +277,10 @@ impl<T: Object> Slab<T> {
     /// # Safety
     /// `object` came from [`Slab::make`] of this slab, is alive, and nobody refers to it any more.
     pub unsafe fn retire(&'static self, object: NonNull<T>) {
-        // SAFETY: alive and unreferenced by contract. A head has no destructor, so its word stays DEAD and readable.
+        // SAFETY: alive and unreferenced by contract. A head has no destructor, so its word stays dead and readable.
         unsafe {
             object.cast::<Head>().as_ref().kill();
             object.drop_in_place();
-            object.cast::<Head>().write(Head::unborn());
         }
         let mut chunks = self.chunks.lock().unwrap_or_else(|e| e.into_inner());
         chunks.free.push(object);

@@ -540,13 +540,18 @@ unsafe impl Sync for Nobody {}
 static NOBODY: Nobody = Nobody(Node::blank());
 
 impl Lent {
-    /// From a C handle; NULL stands for nobody's descriptor, which is never in use.
+    /// From a C handle. What is no descriptor in use (NULL, released, another kind of object) stands for nobody's
+    /// descriptor, which never is.
     ///
     /// # Safety
     /// NULL, or a handle this library gave out (possibly stale).
     #[inline(always)]
     pub unsafe fn from_handle(ptr: *const Node) -> Lent {
-        Lent(NonNull::new(ptr.cast_mut()).unwrap_or(NonNull::from(&NOBODY.0)))
+        // SAFETY: per this function's contract.
+        match unsafe { crate::handle::live(ptr) } {
+            Some(node) => Lent(NonNull::from(node)),
+            None => Lent(NonNull::from(&NOBODY.0)),
+        }
     }
 
     /// The handle, NULL for nobody's.

@@ -1,6 +1,6 @@
 //! A registered range, as the engines see it: one access word, a range, and the way to its bytes.
 
-use core::sync::atomic::{AtomicIsize, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicIsize, AtomicU32, AtomicU64, AtomicUsize, Ordering::{Relaxed, SeqCst}};
 
 /// Access rights of a memory map: the flags of the contract, combined with `|`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -109,6 +109,8 @@ pub const SHARED: u64 = 1 << 11;
 pub const FAR: u64 = 1 << 12;
 /// The bytes stand elsewhere here than the addresses say: there is a delta.
 pub const MOVED: u64 = 1 << 13;
+/// Somebody else may end it at any time (an import): engines mark every access, and closing waits for them.
+pub const GUARDED: u64 = 1 << 14;
 /// First device bit.
 pub const DEVICE_SHIFT: u32 = 16;
 
@@ -123,6 +125,8 @@ pub struct Region {
     delta: AtomicIsize,
     bufs: AtomicU32,
     counted: AtomicU32,
+    /// Accesses under way, of a guarded region.
+    users: AtomicU32,
 }
 
 impl Region {
@@ -135,6 +139,7 @@ impl Region {
             delta: AtomicIsize::new(0),
             bufs: AtomicU32::new(0),
             counted: AtomicU32::new(1),
+            users: AtomicU32::new(0),
         }
     }
 
@@ -147,9 +152,15 @@ impl Region {
         self.access.store(word | ALIVE | moved, core::sync::atomic::Ordering::Release);
     }
 
-    /// Closes the region: every later access is refused.
+    /// Closes the region: every later access is refused, and on return no guarded access is under way.
     pub fn close(&self) {
-        self.access.store(0, core::sync::atomic::Ordering::SeqCst);
+        self.access.store(0, SeqCst);
+        let mut looks = 0u32;
+        while self.users.load(SeqCst) != 0 {
+            // Accesses are short (a part of a task at most), but their thread may have lost its processor.
+            looks += 1;
+            if looks < 1000 { core::hint::spin_loop() } else { std::thread::yield_now() }
+        }
     }
 
     /// Back to a fresh region, for whoever gets its place next. It is closed and no buffer points at it.
@@ -159,6 +170,21 @@ impl Region {
         self.delta.store(0, Relaxed);
         self.bufs.store(0, Relaxed);
         self.counted.store(1, Relaxed);
+    }
+
+    /// Marks an access to a guarded region; false when it was closed. Pair with [`Region::leave`].
+    pub(crate) fn enter(&self) -> bool {
+        self.users.fetch_add(1, SeqCst);
+        let open = self.access.load(SeqCst) & ALIVE != 0;
+        if !open {
+            self.leave();
+        }
+        open
+    }
+
+    /// The access is over.
+    pub(crate) fn leave(&self) {
+        self.users.fetch_sub(1, SeqCst);
     }
 
     /// The access word.

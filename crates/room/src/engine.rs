@@ -98,8 +98,12 @@ pub trait Compute: Send + Sync + 'static {
     }
 
     /// Bytes `[from, from + len)` of a divisible job; called from several threads at once.
-    fn part(&self, job: &<Self::Engine as Engine>::Job, from: u64, len: u64) {
+    ///
+    /// # Errors
+    /// As [`Compute::run`]; the job then fails as a whole.
+    fn part(&self, job: &<Self::Engine as Engine>::Job, from: u64, len: u64) -> Result<()> {
         let _ = (job, from, len);
+        Ok(())
     }
 
     /// After the last part.
@@ -135,7 +139,7 @@ pub trait Work: Send + Sync {
     /// One part.
     ///
     /// # Errors
-    /// UNEXPECTED after a panic.
+    /// The status the task fails with; UNEXPECTED after a panic.
     fn part(&self, slot: &Slot, from: u64, len: u64) -> Result<(), Code>;
     /// After the last part.
     fn close(&self, slot: &Slot, total: u64);

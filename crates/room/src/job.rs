@@ -126,7 +126,10 @@ impl<H: Compute> Work for Computed<H> {
 
     fn part(&self, slot: &Slot, from: u64, len: u64) -> Result<(), Code> {
         let job = self.shared_job(slot);
-        catch_unwind(AssertUnwindSafe(|| self.hardware.part(job, from, len))).map_err(|_| broken(slot))
+        match catch_unwind(AssertUnwindSafe(|| self.hardware.part(job, from, len))) {
+            Ok(outcome) => outcome.map_err(|reason| self.hardware.status(reason)),
+            Err(_) => Err(broken(slot)),
+        }
     }
 
     fn close(&self, slot: &Slot, total: u64) {

@@ -8,7 +8,7 @@
 use crate::caps::Caps;
 use crate::hardware::Dma;
 use crate::task::Job;
-use softdpu_memory::handle::{OpenDevice, checked, explain, live};
+use softdpu_memory::handle::{DEAD_BIT, Head, OpenDevice, checked, explain, kind, live};
 use softdpu_memory::node::{Lent, Node};
 use softdpu_room::calls::Completion;
 use softdpu_room::context::{Core, State};
@@ -189,7 +189,7 @@ unsafe fn job(task: *const Slot, call: &str, stale: bool) -> Option<*mut Job> {
     unsafe {
         match live(task) {
             Some(slot) => Some(slot.job::<Job>()),
-            None if stale && !task.is_null() && (*task).head().word() == softdpu_memory::handle::DEAD => {
+            None if stale && !task.is_null() && (*task.cast::<Head>()).is(kind::TASK | DEAD_BIT) => {
                 Some((*task).job::<Job>())
             }
             None => {

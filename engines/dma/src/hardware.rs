@@ -132,10 +132,9 @@ impl Compute for Dma {
         copy::check(src, dst, &self.gate)
     }
 
-    fn part(&self, job: &Job, from: u64, len: u64) {
-        if let Some((src, dst)) = both(job) {
-            copy::transfer_part(src, dst, from, len, copy::volume(src) >= STREAM_FROM);
-        }
+    fn part(&self, job: &Job, from: u64, len: u64) -> Result<()> {
+        let (src, dst) = both(job).ok_or_else(|| missing(job))?;
+        copy::transfer_part(src, dst, from, len, copy::volume(src) >= STREAM_FROM)
     }
 
     fn close(&self, job: &mut Job, total: u64) {

@@ -78,7 +78,7 @@ fn rights_of_the_importer_follow_the_mask() {
             assert!(exported.bytes().len() <= MAX_DESCRIPTOR);
             let imported = import(exported.bytes(), &card).unwrap();
             let region = imported.region();
-            assert_eq!(region.word(), ALIVE | rights | card.bit(), "{access:?} {kind}");
+            assert_eq!(region.word(), ALIVE | GUARDED | rights | card.bit(), "{access:?} {kind}");
             assert_eq!((region.base(), region.len()), (map.memory.as_ptr() as usize, map.memory.len()));
             assert_eq!((imported.access(), imported.kind(), region.delta()), (access, kind, 0));
         }
