@@ -2,15 +2,18 @@
 //! them with `xtask/budgets.toml`.
 //!
 //! Instructions, not time: the count is the same on a busy machine. Every program runs twice, with different numbers of
-//! tasks; the difference divided by the difference of the numbers is the cost of one, free of start and end. Counted is
-//! what the library's objects do, and the C library's copies; what the measuring program does itself is not: in C it is
-//! an object of its own, in Rust it stands in functions named `program_*`. The buffer calls in the C callback belong to
-//! the program as well: a real one makes them, or others, as it likes.
+//! tasks; the difference divided by the difference of the numbers is the cost of one, free of start and end.
+//!
+//! Counted is what the library does on the program's thread, and the C library's copies. The measuring program's own
+//! work is not: in C it is an object of its own plus the buffer calls in its callback, which a real program makes, or
+//! others, as it likes; in Rust it stands in functions named `program_*`. Workers of the library look around as long as
+//! the program runs, which is no cost of a task; but where one carried a task out, the engine's part of it counts as if
+//! the program's thread had done it.
 
 mod callgrind;
 
 use crate::{Findings, Outcome, root};
-use callgrind::Profile;
+use callgrind::Threads;
 use serde::Deserialize;
 use softdpu_sdk::{Kit, SHARED_LIBRARY, Side, build_archive};
 use std::collections::BTreeMap;
@@ -29,6 +32,9 @@ const PROGRAMS_OWN: [&str; 3] =
 struct File {
     budget: Vec<Budget>,
 }
+
+/// The engine's part of a task, whoever carries it out.
+const ENGINES_PART: [&str; 3] = ["Work>::quick", "Work>::run", "Work>::part"];
 
 /// One thing that is counted.
 #[derive(Deserialize)]
@@ -171,26 +177,61 @@ fn build_rust(release: &Path) -> Result<PathBuf, String> {
 }
 
 /// The cost of one task: what `many` has more than `few`, per task.
-fn difference(few: &Profile, many: &Profile, tasks: u64, program: Program) -> Count {
-    let mut parts: Vec<(String, f64)> = many
-        .iter()
-        .filter(|((object, function), _)| is_library(object, function, program))
-        .map(|(key, cost)| {
-            let less = few.get(key).copied().unwrap_or(0);
-            (key.1.clone(), (*cost as f64 - less as f64) / tasks as f64)
-        })
-        .collect();
+fn difference(few: &Threads, many: &Threads, tasks: u64, program: Program) -> Count {
+    let (few, many) = (sum(few, program), sum(many, program));
+    let per_task = |name: &String, cost: f64| (cost - few.get(name).copied().unwrap_or(0.0)) / tasks as f64;
+    let mut parts: Vec<(String, f64)> =
+        many.iter().map(|(name, cost)| (name.clone(), per_task(name, *cost))).collect();
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
     Count { instructions: parts.iter().map(|p| p.1).sum(), parts }
 }
 
-fn is_library(object: &str, function: &str, program: Program) -> bool {
-    if object.starts_with("libc.so") || object.starts_with("libc-") {
-        return function.contains("memcpy") || function.contains("memmove") || function.contains("memset");
+/// What counts of a run, by function.
+fn sum(threads: &Threads, program: Program) -> BTreeMap<String, f64> {
+    let mut sum = BTreeMap::new();
+    for (at, thread) in threads.iter().enumerate() {
+        for ((object, function), &cost) in &thread.own {
+            let counts = match at {
+                0 => whose(object, function, program) == Whose::Library,
+                _ => ENGINES_PART.iter().any(|part| function.contains(part)),
+            };
+            if counts {
+                *sum.entry(function.clone()).or_insert(0.0) += cost as f64;
+            }
+        }
+        if at == 0 {
+            for ((object, function), &cost) in &thread.called {
+                if whose(object, function, program) == Whose::ProgramInside {
+                    *sum.entry(format!("called by {function}")).or_insert(0.0) -= cost as f64;
+                }
+            }
+        }
     }
-    match program {
-        Program::C => object == SHARED_LIBRARY && !PROGRAMS_OWN.contains(&function),
-        Program::Rust => object == EXAMPLE && !function.contains("program_"),
+    sum
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Whose {
+    Library,
+    /// The program, or what does not matter.
+    Other,
+    /// The program, in an object of the library: what it calls is taken off again.
+    ProgramInside,
+}
+
+fn whose(object: &str, function: &str, program: Program) -> Whose {
+    if object.starts_with("libc.so") || object.starts_with("libc-") {
+        let copies = ["memcpy", "memmove", "memset"].iter().any(|c| function.contains(c));
+        return if copies { Whose::Library } else { Whose::Other };
+    }
+    let (library, programs) = match program {
+        Program::C => (object == SHARED_LIBRARY, PROGRAMS_OWN.contains(&function)),
+        Program::Rust => (object == EXAMPLE, function.contains("::program_")),
+    };
+    match (library, programs) {
+        (true, true) => Whose::ProgramInside,
+        (true, false) => Whose::Library,
+        (false, _) => Whose::Other,
     }
 }
 
@@ -228,6 +269,7 @@ fn report(budgets: &[Budget], counts: &BTreeMap<String, Count>, profile: bool) -
 
 #[cfg(test)]
 mod tests {
+    use super::callgrind::Profile;
     use super::*;
 
     fn budget(name: &str, limit: f64, relative_to: Option<&str>) -> Budget {
@@ -263,20 +305,32 @@ mod tests {
 
     #[test]
     fn only_the_library_counts() {
-        assert!(is_library("libsoftdpu.so.2", "doca_pe_progress", Program::C));
-        assert!(!is_library("libsoftdpu.so.2", "doca_buf_reset_data_len", Program::C));
-        assert!(!is_library("dma_budget", "copied", Program::C));
-        assert!(is_library("libc.so.6", "__memcpy_avx_unaligned_erms", Program::C));
-        assert!(!is_library("libc.so.6", "strtoul", Program::C));
-        assert!(is_library("budget", "softdpu_room::progress::sweep", Program::Rust));
-        assert!(!is_library("budget", "budget::program_reset", Program::Rust));
+        let of = |object, function| whose(object, function, Program::C);
+        assert_eq!(of("libsoftdpu.so.2", "doca_pe_progress"), Whose::Library);
+        assert_eq!(of("libsoftdpu.so.2", "doca_buf_reset_data_len"), Whose::ProgramInside);
+        assert_eq!(of("dma_budget", "copied"), Whose::Other);
+        assert_eq!(of("libc.so.6", "__memcpy_avx_unaligned_erms"), Whose::Library);
+        assert_eq!(of("libc.so.6", "strtoul"), Whose::Other);
+        assert_eq!(whose("budget", "softdpu_room::progress::sweep", Program::Rust), Whose::Library);
+        assert_eq!(whose("budget", "budget::program_takes", Program::Rust), Whose::ProgramInside);
     }
 
     #[test]
-    fn costs_are_differences() {
-        let profile = |cost: u64| Profile::from([(("libsoftdpu.so.2".to_owned(), "f".to_owned()), cost)]);
-        let count = difference(&profile(1_000), &profile(11_000), 100, Program::C);
-        assert!((count.instructions - 100.0).abs() < 1e-9);
+    fn costs_are_differences_without_what_the_program_calls() {
+        let key = |function: &str| ("libsoftdpu.so.2".to_owned(), function.to_owned());
+        let run = |tasks: u64| {
+            let own = [("doca_pe_progress", 70), ("doca_buf_reset_data_len", 5), ("set_data", 24)];
+            let first = Profile {
+                own: own.map(|(f, c)| (key(f), 1_000 + c * tasks)).into(),
+                called: [(key("doca_buf_reset_data_len"), 24 * tasks)].into(),
+            };
+            let worker = [("Core::assist", 999), ("<Computed<H> as Work>::quick", 40)];
+            let worker =
+                Profile { own: worker.map(|(f, c)| (key(f), c * tasks)).into(), ..Profile::default() };
+            vec![first, worker]
+        };
+        let count = difference(&run(100), &run(300), 200, Program::C);
+        assert!((count.instructions - 110.0).abs() < 1e-9, "{}", count.instructions);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod dist;
 mod headers;
 mod lints;
 mod matrix;
+mod readme;
 mod root;
 mod source;
 mod symbols;
@@ -23,8 +24,8 @@ House tasks of SoftDPU.
 Usage: cargo xtask TASK
 
 Tasks:
-  matrix [--check]   write MATRIX.md and the missing entry points from contract/functions.toml
-                     (--check: only tell whether they are up to date)
+  matrix [--check]   write MATRIX.md, its summary in README.md and the missing entry points from
+                     contract/functions.toml (--check: only tell whether they are up to date)
   headers            compile every C header in every language and order, and compare what they
                      declare with contract/functions.toml
   symbols LIBRARY    compare what a shared or static library exports with contract/functions.toml

@@ -1,6 +1,8 @@
-//! `MATRIX.md` and the entry points of what is missing, both made from `contract/functions.toml`.
+//! `MATRIX.md`, its summary in the README and the entry points of what is missing, all made from
+//! `contract/functions.toml`.
 
 use crate::covers::{self, Coverage};
+use crate::readme::{self, README};
 use crate::table::{self, Function, Returns, State};
 use crate::{Outcome, conclude, root};
 use std::fmt::Write as _;
@@ -10,7 +12,7 @@ const MATRIX: &str = "MATRIX.md";
 const MISSING: &str = "crates/doca/src/missing/table.rs";
 const CHOICES: &str = "contract/choices.md";
 
-/// Writes both files.
+/// Writes the files.
 pub(crate) fn write() -> Outcome {
     let files = make().map_err(|e| vec![e])?;
     let mut failed = Vec::new();
@@ -19,10 +21,10 @@ pub(crate) fn write() -> Outcome {
             failed.push(format!("{path}: {e}"));
         }
     }
-    conclude(failed, format!("wrote {MATRIX} and {MISSING}"))
+    conclude(failed, format!("wrote {MATRIX}, {README} and {MISSING}"))
 }
 
-/// Tells whether both files are what `write` would make of them.
+/// Tells whether the files are what `write` would make of them.
 pub(crate) fn check() -> Outcome {
     let files = make().map_err(|e| vec![e])?;
     let stale = files
@@ -30,14 +32,15 @@ pub(crate) fn check() -> Outcome {
         .filter(|(path, text)| root::read(path).as_ref() != Ok(text))
         .map(|(path, _)| format!("{path} is not up to date: run cargo xtask matrix"))
         .collect();
-    conclude(stale, format!("{MATRIX} and {MISSING} are up to date"))
+    conclude(stale, format!("{MATRIX}, {README} and {MISSING} are up to date"))
 }
 
-fn make() -> Result<[(&'static str, String); 2], String> {
+fn make() -> Result<[(&'static str, String); 3], String> {
     let table = table::load()?;
     let coverage = covers::load(&table)?;
     let choices = root::read(CHOICES)?;
-    Ok([(MATRIX, matrix(&table, &coverage, &choices)), (MISSING, missing(&table))])
+    let readme = readme::renewed(&root::read(README)?, &families(&table))?;
+    Ok([(MATRIX, matrix(&table, &coverage, &choices)), (README, readme), (MISSING, missing(&table))])
 }
 
 fn matrix(table: &[Function], coverage: &Coverage, choices: &str) -> String {

@@ -140,6 +140,10 @@ impl Board for Threads {
         &self.bell
     }
 
+    fn has_no_workers(&self) -> bool {
+        self.started.get() == Some(&0)
+    }
+
     fn name(&self) -> &'static str {
         "threads"
     }

@@ -4,7 +4,7 @@
 //! has none yet. So no live batch exists, and every call refuses what it is given as the contract refuses NULL, foreign
 //! and dead handles.
 #![expect(unsafe_code, reason = "C entry points")]
-#![expect(clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_pe.h")]
+#![expect(missing_docs, clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_pe.h")]
 
 use softdpu_memory::handle::{Head, Object, explain, kind};
 use softdpu_room::context::Core;
@@ -43,9 +43,9 @@ macro_rules! refusals {
 refusals! {
     doca_task_batch_submit() -> c_int, |code| code;
     doca_task_batch_try_submit() -> c_int, |code| code;
-    doca_task_batch_free() -> (), drop::<c_int>;
+    doca_task_batch_free() -> (), |_: c_int| ();
     doca_task_batch_get_status() -> c_int, |code| code;
-    doca_task_batch_set_user_data(user_data: u64) -> (), drop::<c_int>;
+    doca_task_batch_set_user_data(user_data: u64) -> (), |_: c_int| ();
     doca_task_batch_get_user_data() -> u64, |_: c_int| 0;
     doca_task_batch_get_ctx() -> *const Core, |_: c_int| core::ptr::null();
     doca_task_batch_get_ctx_user_data() -> u64, |_: c_int| 0;

@@ -1,6 +1,6 @@
 //! Contexts: `doca_ctx_*`. `struct doca_ctx` is the room's context itself.
 #![expect(unsafe_code, reason = "C entry points")]
-#![expect(clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_ctx.h")]
+#![expect(missing_docs, clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_ctx.h")]
 
 use crate::dev::{DevInfo, function};
 use softdpu_room::entry::{guard, guard_unforked, guard_value};
@@ -95,8 +95,10 @@ pub unsafe extern "C" fn doca_ctx_get_state(context: *const Core, state: *mut u3
 pub unsafe extern "C" fn doca_ctx_flush_tasks(context: *const Core) {
     // SAFETY: a handle, or NULL.
     if unsafe { live(context) }.is_none() {
-        // SAFETY: as above; this names the refusal in the log.
-        guard_value((), || drop(unsafe { ctx(context, "doca_ctx_flush_tasks") }));
+        guard_value((), || {
+            // SAFETY: as above; this names the refusal in the log.
+            let _ = unsafe { ctx(context, "doca_ctx_flush_tasks") };
+        });
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! These are the hot entry points: one compare finds out NULL, foreign and dead handles, nothing is guarded.
 #![expect(unsafe_code, reason = "C entry points")]
-#![expect(clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_pe.h")]
+#![expect(missing_docs, clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_pe.h")]
 
 use softdpu_memory::handle::{DEAD_BIT, Head, explain, kind, live};
 use softdpu_room::context::Core;
@@ -59,8 +59,10 @@ pub unsafe extern "C" fn doca_task_free(task: *const Slot) {
     match unsafe { live(task) } {
         Some(slot) => slot.context().release(slot.as_static()),
         None if task.is_null() => (),
-        // SAFETY: as above.
-        None => drop(unsafe { refuse(task, "doca_task_free") }),
+        None => {
+            // SAFETY: as above.
+            let _ = unsafe { refuse(task, "doca_task_free") };
+        }
     }
 }
 
@@ -79,8 +81,10 @@ pub unsafe extern "C" fn doca_task_set_user_data(task: *const Slot, user_data: u
     // SAFETY: a handle, or NULL.
     match unsafe { live(task) } {
         Some(slot) => slot.set_user_data(user_data),
-        // SAFETY: as above.
-        None => drop(unsafe { refuse(task, "doca_task_set_user_data") }),
+        None => {
+            // SAFETY: as above.
+            let _ = unsafe { refuse(task, "doca_task_set_user_data") };
+        }
     }
 }
 

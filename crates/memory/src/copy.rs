@@ -95,7 +95,7 @@ struct Marks<'a> {
     dst: &'a Node,
 }
 
-fn guarded<'a>(list: &'a Node) -> impl Iterator<Item = &'a Region> {
+fn guarded(list: &Node) -> impl Iterator<Item = &Region> {
     list.list().map(|n| n.region())
 }
 

@@ -206,6 +206,28 @@ impl OpenDevice {
     }
 }
 
+/// The beginning of every device information record: what capability queries of engines need of it. The C face's own
+/// type begins with the same two fields.
+#[derive(Debug)]
+#[repr(C)]
+pub struct DeviceRecord {
+    head: Head,
+    function: std::sync::Arc<softdpu_card::Function>,
+}
+
+// SAFETY: repr(C), head first.
+unsafe impl Object for DeviceRecord {
+    const KIND: u32 = kind::DEVINFO;
+    const NAME: &'static str = "device information";
+}
+
+impl DeviceRecord {
+    /// The function it describes.
+    pub fn function(&self) -> &std::sync::Arc<softdpu_card::Function> {
+        &self.function
+    }
+}
+
 struct Chunks<T> {
     free: Vec<NonNull<T>>,
 }

@@ -13,6 +13,10 @@ pub trait Board: Send + Sync + core::fmt::Debug {
     fn detach(&self, core: &'static Core);
     /// What a submit rings when the workers sleep.
     fn bell(&self) -> &Bell;
+    /// Is everything carried out inside progress?
+    fn has_no_workers(&self) -> bool {
+        false
+    }
     /// Name for messages.
     fn name(&self) -> &'static str;
 }
@@ -114,6 +118,9 @@ impl Board for Inline {
     fn detach(&self, _: &'static Core) {}
     fn bell(&self) -> &Bell {
         &self.bell
+    }
+    fn has_no_workers(&self) -> bool {
+        true
     }
     fn name(&self) -> &'static str {
         "inline"

@@ -6,7 +6,7 @@
 
 use crate::board::{Bell, Board};
 use crate::calls::Calls;
-use crate::engine::{EngineInfo, Work};
+use crate::engine::{EngineInfo, MOST_TOGETHER, Shape, Work};
 use crate::flight;
 use crate::handle::own8;
 use crate::lane::Lane;
@@ -371,20 +371,52 @@ impl Core {
             slot.finish(Ok(output));
             return true;
         }
-        if work.divisible(slot) < SPLIT_FROM || !lane.has_large_room() {
-            work.run(slot);
-            return true;
+        match work.shape(slot) {
+            Shape::Small => {
+                self.carry_out_small(slot, lane);
+                true
+            }
+            _ if !lane.has_large_room() => {
+                work.run(slot);
+                true
+            }
+            shape => self.open_large(slot, lane, shape),
         }
-        match work.open(slot) {
+    }
+
+    /// Lock holder: small tasks, together with those behind it where the engine gains from that.
+    fn carry_out_small(&self, slot: &'static Slot, lane: &Lane) {
+        let work = self.work();
+        let limit = work.together();
+        if limit == 1 {
+            return work.run(slot);
+        }
+        let mut group = [slot; MOST_TOGETHER];
+        let mut count = 1;
+        while count < limit
+            && let Some(next) = lane.peek()
+            && next.flight.state() != flight::ORPHAN
+            && work.shape(next) == Shape::Small
+            && let Some(next) = lane.next()
+        {
+            group[count] = next;
+            count += 1;
+        }
+        work.run_many(&group[..count]);
+    }
+
+    /// Lock holder: lists a large task for claims. True when it failed at once instead.
+    fn open_large(&self, slot: &'static Slot, lane: &Lane, shape: Shape) -> bool {
+        match self.work().open(slot) {
             Ok(total) => {
-                // At least two parts where both are worth a worker, at most PART_BYTES each.
-                let half = total.div_ceil(2).next_multiple_of(4096).max(SPLIT_FROM);
-                let size = half.min(PART_BYTES).max(total.div_ceil(crate::parts::MOST)).min(u64::from(u32::MAX));
-                slot.total.store(total, Ordering::Relaxed);
-                slot.part_bytes.store(size as u32, Ordering::Relaxed);
-                slot.part_failed.store(0, Ordering::Relaxed);
-                slot.enlarge();
-                slot.parts.open(total.div_ceil(size) as u16);
+                // Parts: at least two where both are worth a worker, at most PART_BYTES each.
+                let least = total.div_ceil(crate::parts::MOST);
+                let size = match shape {
+                    Shape::Parts => total.div_ceil(2).next_multiple_of(4096).clamp(SPLIT_FROM, PART_BYTES).max(least),
+                    Shape::Steps => PART_BYTES.max(least),
+                    _ => total.max(1),
+                };
+                slot.enlarge(shape, total, size.min(u64::from(u32::MAX)));
                 lane.offer_parts(slot);
                 if self.bell.is_asleep() {
                     self.bell.ring();
@@ -419,29 +451,41 @@ impl Core {
         }
     }
 
-    /// Carries out one part of the oldest large task, if there is one. Anybody. True when a part was done.
-    pub(crate) fn do_part(&self, lane: &Lane) -> bool {
-        let Some((slot, part)) = lane.claim() else { return false };
+    /// Carries out one part or step of the oldest large task, if there is one. Anybody. True when one was done.
+    pub(crate) fn do_part(&self, lane: &Lane, worker: bool) -> bool {
+        let whole = worker || !self.is_running() || self.board.has_no_workers();
+        let Some((slot, shape, part)) = lane.claim(whole) else { return false };
         let size = u64::from(slot.part_bytes.load(Ordering::Relaxed));
         let total = slot.total.load(Ordering::Relaxed);
         let from = size * u64::from(part);
+        let len = size.min(total - from);
         // A context that was stopped gives its tasks back flushed; parts already moved do no harm.
-        let outcome = if self.is_running() {
-            self.work().part(slot, from, size.min(total - from))
-        } else {
-            Err(Code::IoFailed)
+        if !self.is_running() {
+            slot.part_failed.store(Code::IoFailed.number(), Ordering::Relaxed);
+        }
+        let outcome = match shape {
+            _ if slot.part_failed.load(Ordering::Relaxed) != 0 => Ok(()),
+            Shape::Whole => {
+                // It finishes the slot itself.
+                if slot.parts.finished() {
+                    self.work().run(slot);
+                }
+                return true;
+            }
+            Shape::Steps => self.work().step(slot, from, len),
+            _ => self.work().part(slot, from, len),
         };
         if let Err(code) = outcome {
             slot.part_failed.store(code.number(), Ordering::Relaxed);
         }
+        if shape == Shape::Steps {
+            slot.end_step();
+        }
         if slot.parts.finished() {
-            match slot.part_failed.load(Ordering::Relaxed) {
-                0 => {
-                    self.work().close(slot, total);
-                    slot.finish(Ok(total));
-                }
-                failed => slot.finish(Err(Code::from_number(failed).unwrap_or(Code::Unexpected))),
-            }
+            slot.finish(match slot.part_failed.load(Ordering::Relaxed) {
+                0 => self.work().close(slot, total),
+                failed => Err(Code::from_number(failed).unwrap_or(Code::Unexpected)),
+            });
         }
         true
     }
@@ -455,7 +499,7 @@ impl Core {
         for lane in self.lanes() {
             let mut finished = false;
             for _ in 0..16 {
-                if !self.do_part(lane) {
+                if !self.do_part(lane, true) {
                     break;
                 }
                 finished = true;

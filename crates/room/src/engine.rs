@@ -46,6 +46,24 @@ pub trait Engine: Sized + Send + Sync + 'static {
     fn build(device: &Arc<Device>, config: Self::Config) -> Result<(Box<dyn Work>, u32)>;
 }
 
+/// How a job wants to be carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Shape {
+    /// At once, by whoever has the lane: at most a few hundred KiB of work.
+    Small,
+    /// In parts that several threads carry out at the same time ([`Compute::part`]).
+    Parts,
+    /// In steps, one after the other, by changing threads ([`Compute::step`]).
+    Steps,
+    /// Whole, by a worker of the card, because it is long and cannot be cut ([`Compute::run`]). Boards without workers
+    /// carry it out inside progress.
+    Whole,
+}
+
+/// Most small jobs carried out together.
+pub const MOST_TOGETHER: usize = 16;
+
 /// An engine whose jobs are computed: they take memory and give memory, and wait for nobody.
 ///
 /// Jobs are carried out in any order and reported in submission order.
@@ -63,10 +81,10 @@ pub trait Compute: Send + Sync + 'static {
         outbox: &mut crate::job::Outbox<'_, Self::Engine>,
     ) -> Option<<Self::Engine as Engine>::Job>;
 
-    /// Bytes of work when the job may be cut into parts, 0 when it must be carried out whole.
-    fn divisible(&self, job: &<Self::Engine as Engine>::Job) -> u64 {
+    /// How the job wants to be carried out. Looked at when its turn comes.
+    fn shape(&self, job: &<Self::Engine as Engine>::Job) -> Shape {
         let _ = job;
-        0
+        Shape::Small
     }
 
     /// What a checked submit refuses.
@@ -88,7 +106,19 @@ pub trait Compute: Send + Sync + 'static {
         None
     }
 
-    /// Before the first part: checks the job and gives its total.
+    /// How many small jobs are best carried out together, at most [`MOST_TOGETHER`]; 1 for engines that gain nothing.
+    fn together(&self) -> usize {
+        1
+    }
+
+    /// Several small jobs in one go; `results` has one place for each. A panic completes all of them with UNEXPECTED.
+    fn run_many(&self, jobs: &mut [&mut <Self::Engine as Engine>::Job], results: &mut [Result<u64>]) {
+        for (job, result) in jobs.iter_mut().zip(results) {
+            *result = self.run(job);
+        }
+    }
+
+    /// Before the first part or step: checks the job and gives its total.
     ///
     /// # Errors
     /// As [`Compute::run`].
@@ -97,7 +127,16 @@ pub trait Compute: Send + Sync + 'static {
         Err(Error::new(Code::Unexpected, "the job has no parts"))
     }
 
-    /// Bytes `[from, from + len)` of a divisible job; called from several threads at once.
+    /// Bytes `[from, from + len)` of a job in steps, one after the other, from changing threads.
+    ///
+    /// # Errors
+    /// As [`Compute::run`]; the remaining steps are left out then.
+    fn step(&self, job: &mut <Self::Engine as Engine>::Job, from: u64, len: u64) -> Result<()> {
+        let _ = (job, from, len);
+        Ok(())
+    }
+
+    /// Bytes `[from, from + len)` of a job in parts; called from several threads at once.
     ///
     /// # Errors
     /// As [`Compute::run`]; the job then fails as a whole.
@@ -106,9 +145,13 @@ pub trait Compute: Send + Sync + 'static {
         Ok(())
     }
 
-    /// After the last part.
-    fn close(&self, job: &mut <Self::Engine as Engine>::Job, total: u64) {
-        let _ = (job, total);
+    /// After the last part or step: what the whole job reports.
+    ///
+    /// # Errors
+    /// As [`Compute::run`].
+    fn close(&self, job: &mut <Self::Engine as Engine>::Job, total: u64) -> Result<u64> {
+        let _ = job;
+        Ok(total)
     }
 
     /// The status of a failed task, from the reason of the failure.
@@ -119,8 +162,8 @@ pub trait Compute: Send + Sync + 'static {
 
 /// The engine of a context, its job type erased: what lanes and landings call.
 pub trait Work: Send + Sync {
-    /// Bytes of work when the task may be cut into parts, else 0.
-    fn divisible(&self, slot: &Slot) -> u64;
+    /// How the task wants to be carried out.
+    fn shape(&self, slot: &Slot) -> Shape;
     /// What a checked submit refuses.
     ///
     /// # Errors
@@ -131,7 +174,17 @@ pub trait Work: Send + Sync {
     fn quick(&self, slot: &Slot) -> Option<u64>;
     /// Carries out the whole task and finishes the slot.
     fn run(&self, slot: &Slot);
-    /// Before the first part.
+    /// How many small tasks are best carried out together.
+    fn together(&self) -> usize {
+        1
+    }
+    /// Carries out several small tasks and finishes their slots.
+    fn run_many(&self, slots: &[&'static Slot]) {
+        for slot in slots {
+            self.run(slot);
+        }
+    }
+    /// Before the first part or step.
     ///
     /// # Errors
     /// The status the task fails with.
@@ -141,8 +194,16 @@ pub trait Work: Send + Sync {
     /// # Errors
     /// The status the task fails with; UNEXPECTED after a panic.
     fn part(&self, slot: &Slot, from: u64, len: u64) -> Result<(), Code>;
-    /// After the last part.
-    fn close(&self, slot: &Slot, total: u64);
+    /// One step.
+    ///
+    /// # Errors
+    /// As [`Work::part`].
+    fn step(&self, slot: &Slot, from: u64, len: u64) -> Result<(), Code>;
+    /// After the last part or step.
+    ///
+    /// # Errors
+    /// The status the task fails with.
+    fn close(&self, slot: &Slot, total: u64) -> Result<u64, Code>;
     /// Drops the job in the slot.
     fn discard(&self, slot: &Slot);
     /// Lands a task of the Rust face that goes to a handler.

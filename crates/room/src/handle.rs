@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "references into type-stable slabs, and cells that change only while a context is idle")]
 
 use crate::context::Core;
-use crate::engine::Work;
+use crate::engine::{Shape, Work};
 use crate::pe::Pe;
 use crate::slot::Slot;
 use crate::sync::{AtomicU8, AtomicU32};
@@ -155,8 +155,8 @@ impl<T> IdleCell<T> {
 pub(crate) struct NoWork;
 
 impl Work for NoWork {
-    fn divisible(&self, _: &Slot) -> u64 {
-        0
+    fn shape(&self, _: &Slot) -> Shape {
+        Shape::Small
     }
     fn check(&self, _: &Slot) -> Result<()> {
         Err(Code::BadState.into())
@@ -173,7 +173,12 @@ impl Work for NoWork {
     fn part(&self, _: &Slot, _: u64, _: u64) -> Result<(), Code> {
         Err(Code::BadState)
     }
-    fn close(&self, _: &Slot, _: u64) {}
+    fn step(&self, _: &Slot, _: u64, _: u64) -> Result<(), Code> {
+        Err(Code::BadState)
+    }
+    fn close(&self, _: &Slot, _: u64) -> Result<u64, Code> {
+        Err(Code::BadState)
+    }
     fn discard(&self, _: &Slot) {}
     fn handle(&self, _: &'static Core, _: &'static Slot) {}
 }

@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "jobs stay in their slots; the engine is touched by the lane's holder alone")]
 
 use crate::context::Core;
-use crate::engine::{Engine, Work};
+use crate::engine::{Engine, Shape, Work};
 use crate::job::empty;
 use crate::slot::Slot;
 use crate::sync::ProtocolCell;
@@ -36,7 +36,8 @@ pub enum Turn {
 #[derive(Debug)]
 pub struct Port<'a, E: Engine> {
     core: &'static Core,
-    turn: PhantomData<(&'a mut (), fn() -> E)>,
+    turn: PhantomData<&'a mut ()>,
+    engine: PhantomData<fn() -> E>,
 }
 
 /// A job the engine has taken. Completing it consumes the ticket; dropping the ticket completes the job with UNEXPECTED,
@@ -114,8 +115,8 @@ impl<H: Hardware> Peered<H> {
 }
 
 impl<H: Hardware> Work for Peered<H> {
-    fn divisible(&self, _: &Slot) -> u64 {
-        0
+    fn shape(&self, _: &Slot) -> Shape {
+        Shape::Small
     }
     fn check(&self, _: &Slot) -> Result<()> {
         Ok(())
@@ -132,7 +133,12 @@ impl<H: Hardware> Work for Peered<H> {
     fn part(&self, _: &Slot, _: u64, _: u64) -> Result<(), Code> {
         Err(Code::Unexpected)
     }
-    fn close(&self, _: &Slot, _: u64) {}
+    fn step(&self, _: &Slot, _: u64, _: u64) -> Result<(), Code> {
+        Err(Code::Unexpected)
+    }
+    fn close(&self, _: &Slot, _: u64) -> Result<u64, Code> {
+        Err(Code::Unexpected)
+    }
     fn discard(&self, slot: &Slot) {
         drop(empty::<H::Engine>(slot));
     }
@@ -143,7 +149,7 @@ impl<H: Hardware> Work for Peered<H> {
     }
 
     fn turn(&self, core: &'static Core) -> bool {
-        let mut port = Port { core, turn: PhantomData };
+        let mut port = Port { core, turn: PhantomData, engine: PhantomData };
         // SAFETY: the caller holds the lane's lock, and turns do not nest.
         let turned = self.hardware.with(|h| catch_unwind(AssertUnwindSafe(|| unsafe { (*h).turn(&mut port) })));
         match turned {

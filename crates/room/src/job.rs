@@ -2,12 +2,13 @@
 #![expect(unsafe_code, reason = "jobs are stored in place; the slot's owner is decided by its state")]
 
 use crate::context::Core;
-use crate::engine::{Compute, Engine, Work};
+use crate::engine::{Compute, Engine, MOST_TOGETHER, Shape, Work};
 use crate::flight;
 use crate::progress::TO_HANDLER;
 use crate::slot::Slot;
 use crate::sync::ProtocolCell;
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 use core::panic::AssertUnwindSafe;
 use softdpu_status::{Code, Error, Result};
 use std::panic::catch_unwind;
@@ -16,7 +17,8 @@ use std::panic::catch_unwind;
 #[derive(Debug)]
 pub struct Outbox<'a, E: Engine> {
     core: &'static Core,
-    only_here: PhantomData<(&'a mut (), fn() -> E)>,
+    only_here: PhantomData<&'a mut ()>,
+    engine: PhantomData<fn() -> E>,
 }
 
 impl<E: Engine> Outbox<'_, E> {
@@ -74,6 +76,7 @@ impl<H: Compute> Computed<H> {
     }
 
     #[inline(always)]
+    #[expect(clippy::mut_from_ref, reason = "a slot's job is reached through its shared place")]
     fn job<'a>(&self, slot: &'a Slot) -> &'a mut <H::Engine as Engine>::Job {
         // SAFETY: called by whoever carries the task out, which has the job to itself until it says finished.
         unsafe { &mut *slot.job::<<H::Engine as Engine>::Job>() }
@@ -93,9 +96,31 @@ fn broken(slot: &Slot) -> Code {
 }
 
 impl<H: Compute> Work for Computed<H> {
-    #[inline]
-    fn divisible(&self, slot: &Slot) -> u64 {
-        self.hardware.divisible(self.shared_job(slot))
+    fn shape(&self, slot: &Slot) -> Shape {
+        self.hardware.shape(self.shared_job(slot))
+    }
+
+    fn together(&self) -> usize {
+        self.hardware.together().clamp(1, MOST_TOGETHER)
+    }
+
+    fn run_many(&self, slots: &[&'static Slot]) {
+        let mut results = [const { Ok(0) }; MOST_TOGETHER];
+        let results = &mut results[..slots.len().min(MOST_TOGETHER)];
+        let mut jobs: [MaybeUninit<&mut <H::Engine as Engine>::Job>; MOST_TOGETHER] =
+            [const { MaybeUninit::uninit() }; MOST_TOGETHER];
+        for (place, slot) in jobs.iter_mut().zip(slots) {
+            place.write(self.job(slot));
+        }
+        // SAFETY: as many places are filled as there are results.
+        let jobs = unsafe { core::slice::from_raw_parts_mut(jobs.as_mut_ptr().cast(), results.len()) };
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.hardware.run_many(jobs, results)));
+        for (slot, result) in slots.iter().zip(results) {
+            slot.finish(match outcome {
+                Ok(()) => result.map_err(|reason| self.hardware.status(reason)),
+                Err(_) => Err(broken(slot)),
+            });
+        }
     }
 
     fn check(&self, slot: &Slot) -> Result<()> {
@@ -132,8 +157,20 @@ impl<H: Compute> Work for Computed<H> {
         }
     }
 
-    fn close(&self, slot: &Slot, total: u64) {
-        self.hardware.close(self.job(slot), total);
+    fn step(&self, slot: &Slot, from: u64, len: u64) -> Result<(), Code> {
+        let job = self.job(slot);
+        match catch_unwind(AssertUnwindSafe(|| self.hardware.step(job, from, len))) {
+            Ok(outcome) => outcome.map_err(|reason| self.hardware.status(reason)),
+            Err(_) => Err(broken(slot)),
+        }
+    }
+
+    fn close(&self, slot: &Slot, total: u64) -> Result<u64, Code> {
+        let job = self.job(slot);
+        match catch_unwind(AssertUnwindSafe(|| self.hardware.close(job, total))) {
+            Ok(outcome) => outcome.map_err(|reason| self.hardware.status(reason)),
+            Err(_) => Err(broken(slot)),
+        }
     }
 
     fn discard(&self, slot: &Slot) {
@@ -146,7 +183,7 @@ impl<H: Compute> Work for Computed<H> {
         // From here on the slot holds no job; it is free again even if the handler unwinds.
         let mut place = Place { slot, keep: false };
         slot.flight.set(flight::HELD);
-        let mut outbox = Outbox { core, only_here: PhantomData };
+        let mut outbox = Outbox { core, only_here: PhantomData, engine: PhantomData };
         // SAFETY: landing side; handlers cannot call progress, so this is not re-entered.
         let next = self.handlers.with(|h| H::deliver(unsafe { &mut *h }, job, result, &mut outbox));
         if let Some(job) = next
@@ -172,3 +209,4 @@ impl Drop for Place {
         }
     }
 }
+

@@ -8,6 +8,7 @@
 #![expect(unsafe_code, reason = "ring cells are addressed under a mask, without a check per access")]
 
 use crate::lock::LaneLock;
+use crate::engine::Shape;
 use crate::handle::own32;
 use crate::slot::Slot;
 use crate::sync::{AtomicPtr, AtomicU32, Ordering};
@@ -193,6 +194,12 @@ impl Lane {
         Some(self.ring.get(at))
     }
 
+    /// Lock holder: the task behind the last one taken, still to be taken.
+    pub(crate) fn peek(&self) -> Option<&'static Slot> {
+        let at = self.exec.load(Ordering::Relaxed);
+        if at == self.tail.0.load(Ordering::Acquire) { None } else { Some(self.ring.get(at)) }
+    }
+
     /// Is there a task nobody began? A hint unless the lock is held.
     #[inline]
     pub(crate) fn has_queued(&self) -> bool {
@@ -211,18 +218,33 @@ impl Lane {
         self.exec.load(Ordering::Relaxed)
     }
 
-    /// Anybody: claims a part of the oldest large task.
-    pub(crate) fn claim(&self) -> Option<(&'static Slot, u16)> {
+    /// Anybody: claims a part or step of the oldest large task that has one to give. Whole tasks are for workers.
+    pub(crate) fn claim(&self, worker: bool) -> Option<(&'static Slot, Shape, u16)> {
+        let mut at = self.large_head.0.load(Ordering::Acquire);
         loop {
-            let at = self.large_head.0.load(Ordering::Acquire);
             if at == self.large_tail.load(Ordering::Acquire) {
                 return None;
             }
             let slot = self.large.get(at);
-            if let Some(part) = slot.parts.claim() {
-                return Some((slot, part));
+            let shape = slot.shape();
+            let may = match shape {
+                Shape::Whole => worker,
+                Shape::Steps => slot.begin_step(),
+                _ => true,
+            };
+            if may {
+                // The claim fails if the slot holds another shape of task by now.
+                if let Some(part) = slot.parts.claim(shape as u8) {
+                    return Some((slot, shape, part));
+                }
+                if shape == Shape::Steps {
+                    slot.end_step();
+                }
+                if slot.parts.exhausted() && at == self.large_head.0.load(Ordering::Acquire) {
+                    self.retire_large(at);
+                }
             }
-            self.retire_large(at);
+            at = at.wrapping_add(1);
         }
     }
 

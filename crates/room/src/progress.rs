@@ -87,7 +87,7 @@ impl Core {
             }
             lane.lock.leave();
         }
-        if slot.is_large() && self.do_part(lane) {
+        if slot.is_large() && self.do_part(lane, false) {
             visit = Visit::Worked;
         }
         visit
@@ -301,7 +301,7 @@ impl Pe {
         for _ in 0..lane.in_flight() {
             let Some(slot) = lane.front() else { break };
             if !slot.is_ready() {
-                if *parts == 0 || !slot.is_large() || !core.do_part(lane) {
+                if *parts == 0 || !slot.is_large() || !core.do_part(lane, false) {
                     break;
                 }
                 *parts -= 1;

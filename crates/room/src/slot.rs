@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "slots outlive the contexts that use them; jobs are stored in place")]
 
 use crate::context::Core;
+use crate::engine::Shape;
 use crate::flight::Flight;
 use crate::parts::Parts;
 use crate::sync::{AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering, ProtocolCell};
@@ -32,6 +33,8 @@ pub struct Slot {
     pub(crate) status: AtomicI32,
     phase: AtomicU8,
     op: AtomicU8,
+    /// A step is under way, or somebody looks whether there is one.
+    stepping: AtomicU8,
     /// C: the callbacks of its kind, success and error.
     pub(crate) calls: [AtomicPtr<()>; 2],
     pub(crate) next_free: AtomicPtr<Slot>,
@@ -81,6 +84,7 @@ impl Slot {
             status: AtomicI32::new(0),
             phase: AtomicU8::new(QUEUED),
             op: AtomicU8::new(0),
+            stepping: AtomicU8::new(0),
             calls: [const { AtomicPtr::new(core::ptr::null_mut()) }; 2],
             next_free: AtomicPtr::new(core::ptr::null_mut()),
             result: AtomicU64::new(0),
@@ -174,9 +178,32 @@ impl Slot {
         self.flight.set(crate::flight::FLYING);
     }
 
-    /// Lock holder: from now on it is carried out in parts.
-    pub(crate) fn enlarge(&self) {
+    /// Lock holder: from now on it is carried out in `count` parts (or steps, or whole) of `size` bytes.
+    pub(crate) fn enlarge(&self, shape: Shape, total: u64, size: u64) {
+        self.total.store(total, Ordering::Relaxed);
+        self.part_bytes.store(size as u32, Ordering::Relaxed);
+        self.part_failed.store(0, Ordering::Relaxed);
         self.phase.store(LARGE, Ordering::Release);
+        self.parts.open(total.div_ceil(size).max(1) as u16, shape as u8);
+    }
+
+    /// How a large task is carried out.
+    pub(crate) fn shape(&self) -> Shape {
+        match self.parts.kind() {
+            m if m == Shape::Steps as u8 => Shape::Steps,
+            m if m == Shape::Whole as u8 => Shape::Whole,
+            _ => Shape::Parts,
+        }
+    }
+
+    /// Takes the right to the next step; false while somebody else is at it.
+    pub(crate) fn begin_step(&self) -> bool {
+        self.stepping.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// Gives the right to the next step back.
+    pub(crate) fn end_step(&self) {
+        self.stepping.store(0, Ordering::Release);
     }
 
     /// Are its parts being carried out?

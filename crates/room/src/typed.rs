@@ -22,7 +22,8 @@ use std::sync::Mutex;
 #[derive(Debug)]
 pub struct Context<E: Engine> {
     core: &'static Core,
-    kind: PhantomData<(fn() -> E, Cell<()>)>,
+    engine: PhantomData<fn() -> E>,
+    not_sync: PhantomData<Cell<()>>,
 }
 
 impl<E: Engine> Context<E> {
@@ -39,7 +40,7 @@ impl<E: Engine> Context<E> {
             return Err(Error::new(Code::NotSupported, "the handle's plane lacks this engine"));
         }
         let core = Core::make(E::INFO, device.shared().clone(), pe.pe().board(), false)?;
-        let context = Context { core, kind: PhantomData };
+        let context = Context { core, engine: PhantomData, not_sync: PhantomData };
         core.connect(pe.pe())?;
         core.start(|| E::build(device.shared(), config).map(|(work, n)| (work, vec![(0, n)])))?;
         Ok(Starting { context: Some(context) })

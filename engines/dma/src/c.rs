@@ -3,7 +3,7 @@
 //! `struct doca_dma` is the context, `struct doca_dma_task_memcpy` the task's slot. Thread rule: a context and its tasks
 //! belong to one thread at a time.
 #![expect(unsafe_code, reason = "C entry points")]
-#![expect(clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_dma.h")]
+#![expect(missing_docs, clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_dma.h")]
 
 use crate::caps::Caps;
 use crate::hardware::Dma;

@@ -6,7 +6,8 @@ use softdpu_card::{EngineKind, Function};
 use softdpu_memory::copy::{self, Gate, STREAM_FROM};
 use softdpu_memory::device::Device;
 use softdpu_memory::node::Node;
-use softdpu_room::engine::{Compute, Engine, EngineInfo, Work};
+use softdpu_room::context::SPLIT_FROM;
+use softdpu_room::engine::{Compute, Engine, EngineInfo, Shape, Work};
 use softdpu_room::job::{Computed, Outbox};
 use softdpu_room::task::{Handler, deliver};
 use softdpu_status::{Code, Error, Result};
@@ -99,11 +100,10 @@ impl Compute for Dma {
         deliver(on_memcpy, job, result, outbox)
     }
 
-    #[inline(always)]
-    fn divisible(&self, job: &Job) -> u64 {
+    fn shape(&self, job: &Job) -> Shape {
         match job.src.node() {
-            Some(src) => copy::volume(src),
-            None => 0,
+            Some(src) if copy::volume(src) >= SPLIT_FROM => Shape::Parts,
+            _ => Shape::Small,
         }
     }
 
@@ -137,10 +137,10 @@ impl Compute for Dma {
         copy::transfer_part(src, dst, from, len, copy::volume(src) >= STREAM_FROM)
     }
 
-    fn close(&self, job: &mut Job, total: u64) {
-        if let Some((_, dst)) = both(job) {
-            copy::commit(dst, total);
-        }
+    fn close(&self, job: &mut Job, total: u64) -> Result<u64> {
+        let (_, dst) = both(job).ok_or_else(|| missing(job))?;
+        copy::commit(dst, total);
+        Ok(total)
     }
 
     /// A copy that fails on the card fails as an I/O error, whatever the reason; the reason is in the log.

@@ -1,12 +1,24 @@
-//! Counts instructions: runs a program under callgrind and adds up what it wrote, per object and function.
+//! Counts instructions: runs a program under callgrind and adds up what it wrote, per thread, object and function.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Instructions of the program's first thread, by object file (last part of its path) and function.
-pub(super) type Profile = BTreeMap<(String, String), u64>;
+/// A function: the last part of its object file's path, and its name.
+pub(super) type Key = (String, String);
+
+/// Instructions of one thread.
+#[derive(Debug, Default)]
+pub(super) struct Profile {
+    /// What each function did itself.
+    pub(super) own: BTreeMap<Key, u64>,
+    /// What everything did that it called.
+    pub(super) called: BTreeMap<Key, u64>,
+}
+
+/// The threads of a program, the first one first.
+pub(super) type Threads = Vec<Profile>;
 
 /// Is valgrind there?
 pub(super) fn is_available() -> bool {
@@ -15,9 +27,8 @@ pub(super) fn is_available() -> bool {
     quiet.is_ok_and(|s| s.success())
 }
 
-/// Runs `command` and counts what its first thread did. Workers of the library are left out: they look around as long
-/// as the program runs, which is no cost of a task.
-pub(super) fn count(program: &Path, arguments: &[String], scratch: &Path) -> Result<Profile, String> {
+/// Runs a program and counts what its threads did.
+pub(super) fn count(program: &Path, arguments: &[String], scratch: &Path) -> Result<Threads, String> {
     let out = scratch.join("callgrind.out");
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--separate-threads=yes"])
@@ -33,34 +44,41 @@ pub(super) fn count(program: &Path, arguments: &[String], scratch: &Path) -> Res
         let last: Vec<&str> = messages.lines().rev().take(5).collect();
         return Err(format!("{command}: {}\n{}", output.status, last.join("\n")));
     }
-    let first = scratch.join("callgrind.out-01");
-    let text = fs::read_to_string(&first).map_err(|e| format!("{}: {e}", first.display()))?;
-    let profile = parse(&text);
-    if profile.is_empty() { Err(format!("{command}: callgrind counted nothing")) } else { Ok(profile) }
+    let mut threads = Threads::new();
+    loop {
+        // The file of a thread is there once: later programs may have fewer of them.
+        let path = scratch.join(format!("callgrind.out-{:02}", threads.len() + 1));
+        let Ok(text) = fs::read_to_string(&path) else { break };
+        fs::remove_file(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        threads.push(parse(&text));
+    }
+    match threads.first() {
+        Some(first) if !first.own.is_empty() => Ok(threads),
+        _ => Err(format!("{command}: callgrind counted nothing")),
+    }
 }
 
-/// Adds up the self cost lines. Names are compressed: `(7) name` the first time, `(7)` afterwards.
+/// Adds up the cost lines. Names are compressed: `(7) name` the first time, `(7)` afterwards.
 fn parse(text: &str) -> Profile {
     let mut objects: HashMap<String, String> = HashMap::new();
     let mut functions: HashMap<String, String> = HashMap::new();
     let (mut object, mut function) = (String::new(), String::new());
-    let mut inclusive = false;
-    let mut profile = Profile::new();
+    let mut of_callee = false;
+    let mut profile = Profile::default();
     for line in text.lines() {
         match line.split_once('=') {
             Some(("ob", name)) => object = resolve(&mut objects, name),
             Some(("fn", name)) => function = resolve(&mut functions, name),
             Some(("cob", name)) => drop(resolve(&mut objects, name)),
             Some(("cfn", name)) => drop(resolve(&mut functions, name)),
-            // The line behind it is the cost of the callee.
-            Some(("calls", _)) => inclusive = true,
+            // The line behind it is the cost of the callee and all that it called.
+            Some(("calls", _)) => of_callee = true,
             _ if line.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '*')) => {
-                let cost = line.split_whitespace().nth(1).and_then(|c| c.parse::<u64>().ok());
-                if !std::mem::take(&mut inclusive)
-                    && let Some(cost) = cost
-                {
+                let table =
+                    if std::mem::take(&mut of_callee) { &mut profile.called } else { &mut profile.own };
+                if let Some(cost) = line.split_whitespace().nth(1).and_then(|c| c.parse::<u64>().ok()) {
                     let object = object.rsplit('/').next().unwrap_or_default().to_owned();
-                    *profile.entry((object, function.clone())).or_default() += cost;
+                    *table.entry((object, function.clone())).or_default() += cost;
                 }
             }
             _ => {}
@@ -82,14 +100,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn own_cost_counts_and_that_of_callees_does_not() {
+    fn own_cost_and_that_of_callees_are_told_apart() {
         let text = "\
 events: Ir\n\nob=(1) /a/libx.so.2\nfl=(1) ???\nfn=(1) one\n0 5\n+3 2\ncob=(2) /b/libc.so.6\ncfn=(2) memcpy\n\
 calls=1 0\n0 40\n* 1\n\nob=(2)\nfn=(2)\n0 40\n\nob=(1)\nfn=(1)\n7 1\ntotals: 49\n";
         let profile = parse(text);
-        let get = |o: &str, f: &str| profile.get(&(o.to_owned(), f.to_owned())).copied();
-        assert_eq!(get("libx.so.2", "one"), Some(9));
-        assert_eq!(get("libc.so.6", "memcpy"), Some(40));
-        assert_eq!(profile.len(), 2);
+        let key = |o: &str, f: &str| (o.to_owned(), f.to_owned());
+        assert_eq!(profile.own.get(&key("libx.so.2", "one")), Some(&9));
+        assert_eq!(profile.own.get(&key("libc.so.6", "memcpy")), Some(&40));
+        assert_eq!(profile.called.get(&key("libx.so.2", "one")), Some(&40));
+        assert_eq!((profile.own.len(), profile.called.len()), (2, 1));
     }
 }
