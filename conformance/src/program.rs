@@ -13,7 +13,9 @@
 //! Programs are compiled with address and undefined-behaviour sanitizer where the compiler has them;
 //! `CONFORMANCE_SANITIZE=none` leaves them out.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
@@ -187,6 +189,32 @@ pub fn check(name: &str) {
         Outcome::Skipped(reason) => println!("skipped: {reason}"),
         Outcome::Failed(text) => panic!("{text}"),
     }
+}
+
+/// Compiles this text against the kit and gives back the lines that have errors, in order.
+///
+/// # Errors
+/// There is no kit or no compiler.
+pub fn error_lines(standard: &str, text: &str) -> Result<Vec<usize>, String> {
+    let kit = softdpu_sdk::kit_for_tests().map_err(|error| error.to_string())?;
+    let language = if standard.starts_with("c++") { "c++" } else { "c" };
+    let mut command = compiler_for(standard);
+    command.args(WARNINGS).args(["-fsyntax-only", "-x", language, "-"]);
+    for folder in kit.include_dirs(Side::Host) {
+        command.arg("-I").arg(folder);
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| format!("{command:?}: {error}"))?;
+    let mut input = child.stdin.take().ok_or("no pipe to the compiler")?;
+    input.write_all(text.as_bytes()).map_err(|error| error.to_string())?;
+    drop(input);
+    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    let messages = String::from_utf8_lossy(&output.stderr);
+    let lines = messages.lines().filter_map(|line| {
+        let (line, message) = line.strip_prefix("<stdin>:")?.split_once(':')?;
+        message.contains("error: ").then(|| line.parse().ok())?
+    });
+    Ok(lines.collect::<BTreeSet<usize>>().into_iter().collect())
 }
 
 fn folder() -> PathBuf {

@@ -39,11 +39,15 @@ programs! {
     dev_lists,
     dev_properties,
     dev_representors,
+    dev_threads,
     dev_topology,
     dma_copies,
     dma_order,
     dma_rules,
     fuzz_calls,
+    fuzz_lists,
+    fuzz_states,
+    handles_wrong_kind,
     log_backends,
     log_causes,
     log_levels,
@@ -52,6 +56,7 @@ programs! {
     mmap_attributes,
     mmap_dmabuf,
     mmap_export,
+    mmap_export_race,
     mmap_free_cb,
     mmap_kinds,
     mmap_large,
@@ -61,6 +66,7 @@ programs! {
     pe_events_edge,
     pe_events_level,
     pe_nested,
+    pe_reshape,
     pe_rules,
     process_fork,
     task_basics,
@@ -97,4 +103,33 @@ fn every_program_has_its_test() {
         assert!(LISTED.contains(&name.as_str()), "{name} is missing in the list of this file");
     }
     assert_eq!(names.len(), LISTED.len());
+}
+
+/// A program written from memory, with the wrong types: the compiler names exactly those lines.
+#[test]
+fn wrong_arguments_are_found_by_the_compiler() {
+    let text = "\
+#include <doca_buf.h>
+#include <doca_dma.h>
+#include <doca_mmap.h>
+#include <doca_pe.h>
+
+void f(struct doca_mmap *map, struct doca_dev *dev, struct doca_dma *dma, struct doca_pe *pe);
+void f(struct doca_mmap *map, struct doca_dev *dev, struct doca_dma *dma, struct doca_pe *pe)
+{
+    const void *desc;
+    size_t len;
+
+    (void)doca_mmap_export_pci(map, dev, &desc, &len);
+    (void)doca_mmap_export_pci(map, dev, desc, len);
+    (void)doca_mmap_set_permissions(map);
+    (void)doca_pe_connect_ctx(pe, doca_dma_as_ctx(dma));
+    (void)doca_pe_connect_ctx(pe, dma);
+    (void)doca_dma_memcpy(dma, map, map);
+}
+";
+    for standard in ["c11", "c++17"] {
+        let lines = program::error_lines(standard, text).unwrap();
+        assert_eq!(lines, [13, 14, 16, 17], "{standard}");
+    }
 }

@@ -9,7 +9,7 @@ use crate::node::Node;
 use crate::region::{ALIVE, CAN_READ, CAN_WRITE, FAR, GUARDED, MOVED, Region, SHARED};
 use softdpu_status::{Code, Error, Result};
 
-/// From this many bytes on a copy bypasses the cache.
+/// From this many bytes on a copy may gain from bypassing the cache.
 pub const STREAM_FROM: u64 = 4 << 20;
 
 /// Bytes that are copied without a call.
@@ -84,7 +84,7 @@ pub fn transfer_line(src: &Node, dst: &Node, gate: &Gate) -> Option<u64> {
 #[inline(never)]
 fn transfer_any(src: &Node, dst: &Node, gate: &Gate) -> Result<u64> {
     let bytes = check(src, dst, gate)?;
-    transfer_part(src, dst, 0, bytes, bytes >= STREAM_FROM)?;
+    transfer_part(src, dst, 0, bytes, false)?;
     commit(dst, bytes);
     Ok(bytes)
 }

@@ -2,6 +2,7 @@
 
 use crate::caps::Caps;
 use crate::task::{Job, Memcpy};
+use crate::taste::Taste;
 use softdpu_card::{EngineKind, Function};
 use softdpu_memory::copy::{self, Gate, STREAM_FROM};
 use softdpu_memory::device::Device;
@@ -12,11 +13,13 @@ use softdpu_room::job::{Computed, Outbox};
 use softdpu_room::task::{Handler, deliver};
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The DMA engine.
 #[derive(Debug)]
 pub struct Dma {
     gate: Gate,
+    taste: Taste,
 }
 
 /// Configuration of a DMA context of the Rust face.
@@ -41,7 +44,10 @@ impl Dma {
     /// NotSupported when the device has no DMA engine.
     pub fn on(device: &Device) -> Result<Dma> {
         let caps = Caps::of(device.function())?;
-        Ok(Dma { gate: Gate::new(device.bit(), caps.max_buf_size, caps.max_buf_list_len) })
+        Ok(Dma {
+            gate: Gate::new(device.bit(), caps.max_buf_size, caps.max_buf_list_len),
+            taste: Taste::default(),
+        })
     }
 
     /// As the room's work.
@@ -134,7 +140,14 @@ impl Compute for Dma {
 
     fn part(&self, job: &Job, from: u64, len: u64) -> Result<()> {
         let (src, dst) = both(job).ok_or_else(|| missing(job))?;
-        copy::transfer_part(src, dst, from, len, copy::volume(src) >= STREAM_FROM)
+        if copy::volume(src) < STREAM_FROM {
+            return copy::transfer_part(src, dst, from, len, false);
+        }
+        let past_cache = self.taste.past_cache();
+        let start = Instant::now();
+        copy::transfer_part(src, dst, from, len, past_cache)?;
+        self.taste.learn(past_cache, len, start.elapsed());
+        Ok(())
     }
 
     fn close(&self, job: &mut Job, total: u64) -> Result<u64> {
