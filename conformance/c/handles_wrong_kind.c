@@ -1,6 +1,6 @@
 /*
  * Every entry point that takes a handle, given handles of every other kind, alive and dead, and plain
- * memory of the program: refused, never a crash, and nobody is harmed.
+ * memory of the program: refused with one record in the log, never a crash, and nobody is harmed.
  *
  * clauses: handle rules of all families (wrong kind, destroyed: INVALID_VALUE)
  * covers: @
@@ -9,6 +9,7 @@
 #include <doca_buf_array.h>
 #include <doca_buf_pool.h>
 
+#include "capture.h"
 #include "rig.h"
 
 enum kind { MEMORY, INFO, DEV, REP_INFO, REP, MAP, INV, BUF, POOL, PE, DMA, TASK, ARRAY, KINDS };
@@ -18,11 +19,26 @@ static struct doca_devinfo **infos[2]; /* of the living, of the dead */
 static struct doca_devinfo_rep **rep_infos[2];
 static struct rig rig, holder; /* the second only owns the tasks */
 
+/* One refusal, one record that names the object. */
+static void refused(const char *what, const void *handle, doca_error_t result)
+{
+	char object[24];
+
+	if (result != DOCA_ERROR_INVALID_VALUE)
+		check_fail(__FILE__, __LINE__, "%s: expected DOCA_ERROR_INVALID_VALUE, got %s", what,
+			   doca_error_get_name(result));
+	snprintf(object, sizeof(object), "0x%" PRIxPTR, (uintptr_t)handle);
+	if (capture_count != 1 || strstr(capture_text, object) == NULL)
+		check_fail(__FILE__, __LINE__, "%s: %u records: %s", what, capture_count, capture_text);
+}
+
 /* The handle `p` is none of kind `kind_`, alive: the call is refused. */
 #define NOT_A(kind_, call) \
 	do { \
-		if (alive == 0 || kind != (kind_)) \
-			CHECK_STATUS(call, DOCA_ERROR_INVALID_VALUE); \
+		if (alive == 0 || kind != (kind_)) { \
+			capture_clear(); \
+			refused(#call, p, call); \
+		} \
 	} while (0)
 
 static void devices(void *p, enum kind kind, int alive)
@@ -255,6 +271,7 @@ int main(void)
 	live[MEMORY] = plain;
 	dead[MEMORY] = other;
 	memset(other, 0xff, sizeof(other));
+	capture_sdk(DOCA_LOG_LEVEL_WARNING);
 	for (alive = 0; alive < 2; alive++) {
 		for (kind = MEMORY; kind < KINDS; kind++) {
 			void *p = alive ? live[kind] : dead[kind];

@@ -32,6 +32,7 @@ programs! {
     buf_refcounts,
     buf_threads,
     buf_windows,
+    ctx_quiet_memory,
     ctx_states,
     ctx_stop_rules,
     ctx_unfreed_tasks,

@@ -90,7 +90,7 @@ fn transfer_any(src: &Node, dst: &Node, gate: &Gate) -> Result<u64> {
 }
 
 /// Marks the guarded regions of both lists as being accessed, for as long as it lives.
-struct Marks<'a> {
+pub(crate) struct Marks<'a> {
     src: &'a Node,
     dst: &'a Node,
 }
@@ -101,7 +101,7 @@ fn guarded(list: &Node) -> impl Iterator<Item = &Region> {
 
 impl<'a> Marks<'a> {
     /// None where no region is guarded.
-    fn set(src: &'a Node, dst: &'a Node) -> Result<Option<Marks<'a>>> {
+    pub(crate) fn set(src: &'a Node, dst: &'a Node) -> Result<Option<Marks<'a>>> {
         // Whether a region is guarded never changes while buffers point at it, but a closed one does not say so any more:
         // closed regions are treated as guarded.
         let open = |r: &Region| r.word() & (ALIVE | GUARDED) == ALIVE;
@@ -153,27 +153,56 @@ pub fn check(src: &Node, dst: &Node, gate: &Gate) -> Result<u64> {
             format_args!("destination buffer {dst:p}: {bytes} bytes do not fit behind its data, room for {room}"),
         );
     }
+    refuse_above(src, bytes, from.max(to), gate)?;
+    src.list().try_for_each(|node| admit_source(node, gate))?;
+    dst.list().try_for_each(|node| admit_destination(node, gate))?;
+    Ok(bytes)
+}
+
+/// Checks a list of `bytes` bytes against the limits of the gate.
+///
+/// # Errors
+/// InvalidValue, with one log line that has the numbers.
+pub(crate) fn check_limits(list: &Node, bytes: u64, gate: &Gate) -> Result<()> {
+    let elements = if list.next().is_none() { 1 } else { list.list().count() as u32 };
+    refuse_above(list, bytes, elements, gate)
+}
+
+#[inline(always)]
+fn refuse_above(list: &Node, bytes: u64, elements: u32, gate: &Gate) -> Result<()> {
     if bytes > gate.max_bytes {
         return refuse(
             Code::InvalidValue,
             "more bytes than one task may move",
-            format_args!("source buffer {src:p}: {bytes} bytes, limit of one task {}", gate.max_bytes),
+            format_args!("source buffer {list:p}: {bytes} bytes, limit of one task {}", gate.max_bytes),
         );
     }
-    if from.max(to) > gate.max_elements {
+    if elements > gate.max_elements {
         return refuse(
             Code::InvalidValue,
             "more list elements than the device takes",
-            format_args!("lists of {from} and {to} elements, limit {}", gate.max_elements),
+            format_args!("buffer {list:p}: list of {elements} elements, limit {}", gate.max_elements),
         );
     }
-    for node in src.list() {
-        admit(node, gate.read, "source")?;
-    }
-    for node in dst.list() {
-        admit(node, gate.write, "destination")?;
-    }
-    Ok(bytes)
+    Ok(())
+}
+
+/// May the device read it?
+///
+/// # Errors
+/// InvalidValue, NotPermitted, with one log line.
+#[inline(always)]
+pub(crate) fn admit_source(node: &Node, gate: &Gate) -> Result<()> {
+    admit(node, gate.read, "source")
+}
+
+/// May the device write it?
+///
+/// # Errors
+/// InvalidValue, NotPermitted, with one log line.
+#[inline(always)]
+pub(crate) fn admit_destination(node: &Node, gate: &Gate) -> Result<()> {
+    admit(node, gate.write, "destination")
 }
 
 fn admit(node: &Node, need: u64, role: &str) -> Result<()> {

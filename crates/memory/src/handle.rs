@@ -103,6 +103,8 @@ pub mod kind {
     pub const SESSION: u32 = 0x5D0C_000E;
     /// A task batch.
     pub const BATCH: u32 = 0x5D0C_000F;
+    /// A key of the AES-GCM engine.
+    pub const AES_GCM_KEY: u32 = 0x5D0C_0020;
 
     /// The name of a kind word, for messages.
     pub fn name(word: u32) -> Option<&'static str> {
@@ -122,6 +124,7 @@ pub mod kind {
             TASK => "task",
             SESSION => "session",
             BATCH => "task batch",
+            AES_GCM_KEY => "AES-GCM key",
             _ => return None,
         })
     }

@@ -14,6 +14,7 @@
 //! | [`export`](mod@export) | a range as plain bytes for somebody else, and back |
 //! | [`node`] | buffer descriptors and the stores they come from |
 //! | [`copy`] | copy routines, and lists copied into lists |
+//! | [`view`] | how engines look at lists of buffers |
 //! | `memory`, `builder`, `page`, `map` | [`Memory`]: where bytes come from, and how they get an address |
 //! | `claim`, `error` | which ranges of a memory are held, and why a window is refused |
 //! | [`buf`], `element`, `pool` | [`Buf`], [`BufPool`]: owned windows, lists of them, windows in stock |
@@ -37,6 +38,7 @@ mod pool;
 pub mod procmaps;
 pub mod region;
 pub mod register;
+pub mod view;
 
 pub use buf::Buf;
 pub use builder::MemoryBuilder;

@@ -52,9 +52,8 @@ impl Calls {
         }
         for slot in slots.iter().rev() {
             let kind = &self.kinds[slot.op() % KINDS];
-            for (mine, given) in slot.calls.iter().zip(&kind.calls) {
-                mine.store(given.load(Ordering::Relaxed), Ordering::Relaxed);
-            }
+            let [success, failure] = &kind.calls;
+            slot.set_calls(success.load(Ordering::Relaxed), failure.load(Ordering::Relaxed));
             self.put(slot);
         }
     }
@@ -147,7 +146,7 @@ impl Core {
     /// call.
     #[inline(always)]
     pub(crate) fn call_completion(&self, slot: &'static Slot, failed: bool) {
-        let call = slot.calls[usize::from(failed)].load(Ordering::Relaxed);
+        let call = slot.call(failed);
         debug_assert!(!call.is_null());
         // SAFETY: filled at start from what `set_callbacks` stored, which the engine's configuration demands.
         let call = unsafe { core::mem::transmute::<*mut (), Completion>(call) };

@@ -54,30 +54,33 @@ pub const PART_BYTES: u64 = 256 << 10;
 #[derive(Debug)]
 #[repr(C)]
 pub struct Core {
+    // First line: what every submit and visit looks at.
     head: Head,
     state: AtomicU8,
     /// In the list its progress engine visits (or on the way there).
     pub(crate) active: AtomicU8,
-    /// Submit and progress are one thread at a time (C).
-    local: bool,
     /// Running and ordered, in one byte.
     express: AtomicU8,
+    /// Submit and progress are one thread at a time (C).
+    local: bool,
+    pub(crate) user: AtomicU64,
+    pub(crate) next: AtomicPtr<Core>,
+    bell: &'static Bell,
+    work: WorkCell,
+    pub(crate) pe: AtomicPtr<Pe>,
+    lanes: Lanes,
     fatal: bool,
     /// The Rust handle is gone.
     pub(crate) abandoned: AtomicU8,
-    pub(crate) user: AtomicU64,
-    pub(crate) calls: Calls,
-    pub(crate) pe: AtomicPtr<Pe>,
-    pub(crate) next: AtomicPtr<Core>,
+    pub(crate) buried: AtomicU8,
     /// Visits in a row that found nothing.
     pub(crate) idle_visits: AtomicU32,
     /// C: tasks allocated and not freed.
     pub(crate) held: AtomicU32,
-    pub(crate) buried: AtomicU8,
-    lanes: Lanes,
-    work: WorkCell,
+    /// How many progress calls there had been when a worker looked the last time.
+    seen: AtomicU32,
+    pub(crate) calls: Calls,
     board: &'static dyn Board,
-    bell: &'static Bell,
     info: &'static EngineInfo,
     device: Arc<Device>,
     /// Program-side settings of the engine (C), by engine-defined key.
@@ -94,6 +97,7 @@ type WorkCell = crate::handle::IdleCell<Box<dyn Work>>;
 
 /// The submit side's bench, and the bench of tasks posted by handlers.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct LanePair {
     pub(crate) main: Bench,
     pub(crate) outbox: Option<Bench>,
@@ -101,6 +105,7 @@ pub(crate) struct LanePair {
 
 /// A lane, and the slots that tasks for it are taken from.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Bench {
     pub(crate) lane: Lane,
     slots: Vec<&'static Slot>,
@@ -172,6 +177,7 @@ impl Core {
             idle_visits: AtomicU32::new(0),
             held: AtomicU32::new(0),
             buried: AtomicU8::new(0),
+            seen: AtomicU32::new(0),
             lanes: Lanes::new(LanePair { main: Bench::new(Lane::new(1, false)?, Vec::new()), outbox: None }),
             work: WorkCell::new(Box::new(crate::handle::NoWork)),
             board,
@@ -284,6 +290,13 @@ impl Core {
     /// Tasks submitted whose completion was not reported.
     pub fn in_flight(&self) -> u32 {
         self.lanes().map(Lane::in_flight).sum()
+    }
+
+    /// C: is there a task in flight (or freed in flight) of which `holds` is true? For objects that tasks refer to, before
+    /// they go.
+    pub fn any_in_flight(&self, holds: impl Fn(&Slot) -> bool) -> bool {
+        let in_flight = |slot: &&Slot| matches!(slot.flight.state(), flight::FLYING | flight::ORPHAN);
+        self.bench().slots.iter().copied().filter(in_flight).any(holds)
     }
 
     /// The progress engine it is connected to.
@@ -492,10 +505,13 @@ impl Core {
 
     /// A card worker looks at the context. True when it found something to do.
     ///
-    /// Large tasks are helped with at once; small ones are taken over only when nobody turned them since the last look,
+    /// Large tasks are helped with at once; small ones are taken over only when nobody called progress since the last look,
     /// and some time passed in between (`napped`).
     pub fn assist(&'static self, napped: bool) -> bool {
         let mut worked = false;
+        let Some(pe) = self.engine() else { return false };
+        let calls = pe.calls.load(Ordering::Relaxed) as u32;
+        let stands = self.seen.load(Ordering::Relaxed) == calls;
         for lane in self.lanes() {
             let mut finished = false;
             for _ in 0..16 {
@@ -504,9 +520,7 @@ impl Core {
                 }
                 finished = true;
             }
-            let exec = lane.exec_hint();
-            let stands = lane.seen.load(Ordering::Relaxed) == exec;
-            if napped && stands && (lane.has_queued() || self.work().unordered()) && lane.lock.take() {
+            if napped && stands && (lane.has_queued() || self.work().unordered()) && lane.lock().take() {
                 for _ in 0..64 {
                     let Some(slot) = lane.next() else { break };
                     finished |= self.carry_out(slot, lane);
@@ -514,17 +528,15 @@ impl Core {
                 if self.work().turn(self) {
                     finished = true;
                 }
-                lane.lock.give();
-            }
-            if napped || !stands {
-                lane.seen.store(lane.exec_hint(), Ordering::Relaxed);
+                lane.lock().give();
             }
             if finished {
                 worked = true;
-                if let Some(pe) = self.engine() {
-                    pe.signal.published();
-                }
+                pe.signal.published();
             }
+        }
+        if napped || !stands {
+            self.seen.store(calls, Ordering::Relaxed);
         }
         worked
     }

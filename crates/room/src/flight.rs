@@ -31,8 +31,8 @@ pub const DONE: u8 = 6;
 /// The state of a slot and the waker parked in it.
 #[derive(Debug)]
 pub struct Flight {
-    state: AtomicU8,
     waker: ProtocolCell<Option<Waker>>,
+    state: AtomicU8,
 }
 
 // SAFETY: the waker's cell is touched only by the party that moved the state to PARKING.

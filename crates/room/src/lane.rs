@@ -48,53 +48,69 @@ impl Ring {
     }
 }
 
+/// Where a new cache line begins.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 struct Line<T>(T);
 
-/// A lane.
+/// A lane. One line for each side, so that two threads disturb each other as little as may be.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Lane {
-    tail: Line<AtomicU32>,
-    head: Line<AtomicU32>,
-    exec: AtomicU32,
-    pub(crate) lock: LaneLock,
+    // Submit side; the ring itself never changes.
+    tail: AtomicU32,
+    unordered: bool,
     ring: Ring,
+    // Landing side, and whoever holds the lock.
+    land: Landing,
+    // Large tasks.
     large_head: Line<AtomicU32>,
     large_tail: AtomicU32,
     large: Ring,
-    back_tail: AtomicU32,
     back: Option<Ring>,
-    unordered: bool,
-    /// Where a worker saw `exec` the last time it looked.
-    pub(crate) seen: AtomicU32,
+}
+
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Landing {
+    head: AtomicU32,
+    exec: AtomicU32,
+    lock: LaneLock,
+    back_tail: AtomicU32,
 }
 
 impl Lane {
     /// A lane for at most `capacity` tasks in flight; `unordered` for engines that complete in their own order.
     pub(crate) fn new(capacity: u32, unordered: bool) -> Result<Lane> {
         Ok(Lane {
-            tail: Line(AtomicU32::new(0)),
-            head: Line(AtomicU32::new(0)),
-            exec: AtomicU32::new(0),
-            lock: LaneLock::new(),
+            tail: AtomicU32::new(0),
+            unordered,
+            land: Landing {
+                head: AtomicU32::new(0),
+                exec: AtomicU32::new(0),
+                lock: LaneLock::new(),
+                back_tail: AtomicU32::new(0),
+            },
             ring: Ring::new(capacity)?,
             large_head: Line(AtomicU32::new(0)),
             large_tail: AtomicU32::new(0),
             large: Ring::new(capacity)?,
-            back_tail: AtomicU32::new(0),
-            unordered,
             back: if unordered { Some(Ring::new(capacity)?) } else { None },
-            seen: AtomicU32::new(0),
         })
+    }
+
+    /// Who turns it.
+    #[inline(always)]
+    pub(crate) fn lock(&self) -> &LaneLock {
+        &self.land.lock
     }
 
     /// Submit side: one more task. There is room: never more slots fly than the ring holds.
     #[inline(always)]
     pub(crate) fn push(&self, slot: &'static Slot) {
-        let tail = self.tail.0.load(Ordering::Relaxed);
+        let tail = self.tail.load(Ordering::Relaxed);
         self.ring.put(tail, slot);
-        self.tail.0.store(tail.wrapping_add(1), Ordering::Release);
+        self.tail.store(tail.wrapping_add(1), Ordering::Release);
     }
 
     /// Is any large task listed? A hint, exact for the landing side as to tasks it is about to report.
@@ -119,8 +135,8 @@ impl Lane {
     /// Tasks submitted and not reported.
     #[inline(always)]
     pub(crate) fn in_flight(&self) -> u32 {
-        let head = self.head.0.load(Ordering::Relaxed);
-        self.tail.0.load(Ordering::Acquire).wrapping_sub(head)
+        let head = self.land.head.load(Ordering::Relaxed);
+        self.tail.load(Ordering::Acquire).wrapping_sub(head)
     }
 
     /// Do tasks complete in their own order?
@@ -132,28 +148,28 @@ impl Lane {
     /// Landing side: the next task to report, ready or not (ordered engines); ready ones only (others).
     #[inline(always)]
     pub(crate) fn front(&self) -> Option<&'static Slot> {
-        let head = self.head.0.load(Ordering::Relaxed);
+        let head = self.land.head.load(Ordering::Relaxed);
         if let Some(back) = &self.back {
-            if head == self.back_tail.load(Ordering::Acquire) {
+            if head == self.land.back_tail.load(Ordering::Acquire) {
                 return None;
             }
             return Some(back.get(head));
         }
-        if head == self.tail.0.load(Ordering::Acquire) { None } else { Some(self.ring.get(head)) }
+        if head == self.tail.load(Ordering::Acquire) { None } else { Some(self.ring.get(head)) }
     }
 
     /// Landing side, which may also turn the lane: the front task if it is also the next to carry out, taken for that.
     /// `None` when there is nothing in flight, somebody else carries it out, or it is not the one.
     #[inline(always)]
     pub(crate) fn begin_front(&self, head: u32) -> bool {
-        if !self.lock.enter() {
+        if !self.land.lock.enter() {
             return false;
         }
-        if own32(&self.exec) != head {
-            self.lock.leave();
+        if own32(&self.land.exec) != head {
+            self.land.lock.leave();
             return false;
         }
-        self.exec.store(head.wrapping_add(1), Ordering::Relaxed);
+        self.land.exec.store(head.wrapping_add(1), Ordering::Relaxed);
         true
     }
 
@@ -161,8 +177,8 @@ impl Lane {
     /// engines.
     #[inline(always)]
     pub(crate) fn front_number_here(&self) -> Option<u32> {
-        let head = own32(&self.head.0);
-        if head == own32(&self.tail.0) { None } else { Some(head) }
+        let head = own32(&self.land.head);
+        if head == own32(&self.tail) { None } else { Some(head) }
     }
 
     /// The task with this number, which is in flight.
@@ -174,36 +190,36 @@ impl Lane {
     /// Landing side: the task with number `at` is being reported.
     #[inline(always)]
     pub(crate) fn pop_number(&self, at: u32) {
-        self.head.0.store(at.wrapping_add(1), Ordering::Release);
+        self.land.head.store(at.wrapping_add(1), Ordering::Release);
     }
 
     /// Landing side: the front task is being reported.
     #[inline(always)]
     pub(crate) fn pop_front(&self) {
-        self.head.0.store(self.head.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
+        self.land.head.store(self.land.head.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
     /// Lock holder: the next task to carry out.
     #[inline(always)]
     pub(crate) fn next(&self) -> Option<&'static Slot> {
-        let at = self.exec.load(Ordering::Relaxed);
-        if at == self.tail.0.load(Ordering::Acquire) {
+        let at = self.land.exec.load(Ordering::Relaxed);
+        if at == self.tail.load(Ordering::Acquire) {
             return None;
         }
-        self.exec.store(at.wrapping_add(1), Ordering::Relaxed);
+        self.land.exec.store(at.wrapping_add(1), Ordering::Relaxed);
         Some(self.ring.get(at))
     }
 
     /// Lock holder: the task behind the last one taken, still to be taken.
     pub(crate) fn peek(&self) -> Option<&'static Slot> {
-        let at = self.exec.load(Ordering::Relaxed);
-        if at == self.tail.0.load(Ordering::Acquire) { None } else { Some(self.ring.get(at)) }
+        let at = self.land.exec.load(Ordering::Relaxed);
+        if at == self.tail.load(Ordering::Acquire) { None } else { Some(self.ring.get(at)) }
     }
 
     /// Is there a task nobody began? A hint unless the lock is held.
     #[inline]
     pub(crate) fn has_queued(&self) -> bool {
-        self.exec.load(Ordering::Relaxed) != self.tail.0.load(Ordering::Acquire)
+        self.land.exec.load(Ordering::Relaxed) != self.tail.load(Ordering::Acquire)
     }
 
     /// Is there anything to carry out? A hint.
@@ -211,11 +227,6 @@ impl Lane {
     pub(crate) fn has_work(&self) -> bool {
         self.has_queued()
             || self.large_head.0.load(Ordering::Relaxed) != self.large_tail.load(Ordering::Acquire)
-    }
-
-    /// Where the lock holder stands, as a hint: does it move?
-    pub(crate) fn exec_hint(&self) -> u32 {
-        self.exec.load(Ordering::Relaxed)
     }
 
     /// Anybody: claims a part or step of the oldest large task that has one to give. Whole tasks are for workers.
@@ -268,9 +279,9 @@ impl Lane {
     /// Lock holder, unordered engines: this task is through.
     pub(crate) fn complete(&self, slot: &'static Slot) {
         if let Some(back) = &self.back {
-            let at = self.back_tail.load(Ordering::Relaxed);
+            let at = self.land.back_tail.load(Ordering::Relaxed);
             back.put(at, slot);
-            self.back_tail.store(at.wrapping_add(1), Ordering::Release);
+            self.land.back_tail.store(at.wrapping_add(1), Ordering::Release);
         }
     }
 }

@@ -51,11 +51,11 @@ impl Core {
     /// Turns an engine with peers or waits; the others have no turns.
     #[inline(never)]
     fn turn(&'static self, lane: &Lane) -> bool {
-        if !lane.lock.enter() {
+        if !lane.lock().enter() {
             return false;
         }
         let moved = self.work().turn(self);
-        lane.lock.leave();
+        lane.lock().leave();
         moved
     }
 
@@ -76,7 +76,7 @@ impl Core {
     #[inline(always)]
     fn prepare(&self, lane: &Lane, slot: &'static Slot) -> Visit {
         let mut visit = Visit::Nothing;
-        if lane.has_queued() && lane.lock.enter() {
+        if lane.has_queued() && lane.lock().enter() {
             // Large ones are only opened, so that workers find them; one small one is carried out.
             for _ in 0..OPENED_AT_ONCE {
                 let Some(next) = lane.next() else { break };
@@ -85,7 +85,7 @@ impl Core {
                     break;
                 }
             }
-            lane.lock.leave();
+            lane.lock().leave();
         }
         if slot.is_large() && self.do_part(lane, false) {
             visit = Visit::Worked;
@@ -109,6 +109,7 @@ impl Pe {
         if self.is_in_callback_here() {
             return self.nested();
         }
+        self.calls.store(self.calls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         let core = ring_next(prev);
         let lane = core.lane();
         if core.is_express()
@@ -116,16 +117,16 @@ impl Pe {
         {
             let slot = lane.numbered(number);
             if slot.is_queued() && slot.is_flying_here() && lane.begin_front(number) {
-                if let Some(output) = core.work().quick(slot) {
-                    lane.lock.leave();
-                    slot.succeed(output);
+                if core.work().quick(slot).is_some() {
+                    lane.lock().leave();
+                    slot.succeed();
                     self.cursor.store(core::ptr::from_ref(core).cast_mut(), Ordering::Relaxed);
                     lane.pop_number(number);
                     self.report(core, slot, false);
                     return true;
                 }
                 core.carry_out(slot, lane);
-                lane.lock.leave();
+                lane.lock().leave();
             }
         }
         self.step_any()
@@ -292,9 +293,9 @@ impl Pe {
         }
         if lane.is_unordered() {
             core.turn(lane);
-        } else if lane.has_queued() && lane.lock.enter() {
+        } else if lane.has_queued() && lane.lock().enter() {
             core.carry_out_many(lane);
-            lane.lock.leave();
+            lane.lock().leave();
         }
         let mut reported = 0;
         // What was submitted before this visit; what handlers post again waits for the next one.

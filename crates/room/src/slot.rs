@@ -25,18 +25,23 @@ struct JobBytes(MaybeUninit<[u8; JOB_BYTES]>);
 /// A task with its slot.
 #[repr(C, align(64))]
 pub struct Slot {
+    // First line: what submit, carrying out and landing a small task look at.
     head: Head,
-    /// Who owns it.
-    pub(crate) flight: Flight,
+    pub(crate) status: AtomicI32,
     pub(crate) core: AtomicPtr<Core>,
     pub(crate) user: AtomicU64,
-    pub(crate) status: AtomicI32,
+    /// C: the success callback of its kind.
+    success: AtomicPtr<()>,
+    /// Who owns it.
+    pub(crate) flight: Flight,
     phase: AtomicU8,
     op: AtomicU8,
     /// A step is under way, or somebody looks whether there is one.
     stepping: AtomicU8,
-    /// C: the callbacks of its kind, success and error.
-    pub(crate) calls: [AtomicPtr<()>; 2],
+    job: ProtocolCell<JobBytes>,
+    // Last line: the rest.
+    /// C: the error callback of its kind.
+    failure: AtomicPtr<()>,
     pub(crate) next_free: AtomicPtr<Slot>,
     pub(crate) result: AtomicU64,
     pub(crate) parts: Parts,
@@ -44,9 +49,9 @@ pub struct Slot {
     /// First failure among its parts, 0 while there is none.
     pub(crate) part_failed: AtomicI32,
     pub(crate) total: AtomicU64,
-    job: ProtocolCell<JobBytes>,
 }
 
+const _: () = assert!(core::mem::offset_of!(Slot, job) == 64);
 const _: () = assert!(size_of::<Slot>() <= 256);
 
 // SAFETY: repr(C), head first.
@@ -85,7 +90,8 @@ impl Slot {
             phase: AtomicU8::new(QUEUED),
             op: AtomicU8::new(0),
             stepping: AtomicU8::new(0),
-            calls: [const { AtomicPtr::new(core::ptr::null_mut()) }; 2],
+success: AtomicPtr::new(core::ptr::null_mut()),
+            failure: AtomicPtr::new(core::ptr::null_mut()),
             next_free: AtomicPtr::new(core::ptr::null_mut()),
             result: AtomicU64::new(0),
             parts: Parts::new(),
@@ -109,11 +115,22 @@ impl Slot {
         unsafe { &*self.core.load(Ordering::Relaxed) }
     }
 
-    /// Landing side: it was carried out by this very thread, and succeeded.
+    /// Landing side: it was carried out by this very thread, and succeeded. (C programs do not see the result itself.)
     #[inline(always)]
-    pub(crate) fn succeed(&self, output: u64) {
+    pub(crate) fn succeed(&self) {
         self.status.store(0, Ordering::Relaxed);
-        self.result.store(output, Ordering::Relaxed);
+    }
+
+    /// C: the callbacks of its kind.
+    pub(crate) fn set_calls(&self, success: *mut (), failure: *mut ()) {
+        self.success.store(success, Ordering::Relaxed);
+        self.failure.store(failure, Ordering::Relaxed);
+    }
+
+    /// C: the callback to call.
+    #[inline(always)]
+    pub(crate) fn call(&self, failed: bool) -> *mut () {
+        if failed { self.failure.load(Ordering::Relaxed) } else { self.success.load(Ordering::Relaxed) }
     }
 
     /// The slot for as long as the process lives.

@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const STEPS: u32 = 12;
+/// Callers that are no step.
+const OUTSIDE: [&str; 3] = ["the program", "a worker", "the program or a worker"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -121,12 +123,16 @@ fn calls(body: &str, name: &str) -> bool {
     words(body, name).any(|after| after.starts_with('(') || after.starts_with("::<"))
 }
 
-fn check(rows: &[Row]) {
+/// Twelve steps, in order.
+fn check_steps(rows: &[Row]) {
     let numbers: Vec<u32> = rows.iter().map(Row::number).collect();
     assert!(numbers.is_sorted(), "steps are in order: {numbers:?}");
     let mut once = numbers.clone();
     once.dedup();
     assert_eq!(once, (1..=STEPS).collect::<Vec<_>>(), "there are twelve steps");
+}
+
+fn check_calls(rows: &[Row]) {
     let by_step: BTreeMap<&str, &Row> = rows.iter().map(|r| (r.step.as_str(), r)).collect();
     assert_eq!(by_step.len(), rows.len(), "no step has two rows");
     for row in rows {
@@ -135,7 +141,7 @@ fn check(rows: &[Row]) {
             !bodies(&row.source(), function).is_empty(),
             "step {step}: {file} defines no function {function}"
         );
-        for caller in row.callers.iter().filter(|c| *c != "the program" && *c != "a worker") {
+        for caller in row.callers.iter().filter(|c| !OUTSIDE.contains(&c.as_str())) {
             let by = by_step.get(caller.as_str());
             let by = by.unwrap_or_else(|| panic!("step {step} is called from {caller:?}, which is no step"));
             let called = bodies(&by.source(), &by.function).iter().any(|body| calls(body, function));
@@ -154,12 +160,52 @@ fn architecture() -> String {
 
 #[test]
 fn the_walk_from_rust_is_true() {
-    check(&table(&architecture(), "### From Rust"));
+    let rows = table(&architecture(), "### From Rust");
+    check_steps(&rows);
+    check_calls(&rows);
 }
 
 #[test]
 fn the_walk_from_c_is_true() {
-    check(&table(&architecture(), "### From C"));
+    let rows = table(&architecture(), "### From C");
+    check_steps(&rows);
+    check_calls(&rows);
+}
+
+#[test]
+fn the_walk_of_a_large_task_is_true() {
+    let rows = table(&architecture(), "### A large task");
+    assert!(rows.len() > 8);
+    check_calls(&rows);
+}
+
+/// The list of files with unsafe code names every one outside of the C face, and no other.
+#[test]
+fn the_list_of_unsafe_files_is_complete() {
+    let text = architecture();
+    let section =
+        text.split("## Unsafe code").nth(1).and_then(|t| t.split("\n#").next()).expect("the section");
+    let rows = section.lines().filter_map(|l| l.strip_prefix("| [`"));
+    let mut listed: Vec<&str> = rows.filter_map(|l| l.split('`').next()).collect();
+    listed.sort_unstable();
+    let mut found = Vec::new();
+    let mut open: Vec<PathBuf> = ["crates", "engines"].iter().map(|f| root().join(f)).collect();
+    while let Some(folder) = open.pop() {
+        for path in fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()) {
+            let relative = path.strip_prefix(root()).expect("below the root").display().to_string();
+            let skipped = relative == "crates/doca" || relative.ends_with("/tests");
+            if path.is_dir() && !skipped {
+                open.push(path);
+            } else if relative.ends_with(".rs") {
+                let text = fs::read_to_string(&path).expect("a source file");
+                if text.lines().any(|l| l.starts_with("#![") && l.contains("expect(unsafe_code")) {
+                    found.push(relative);
+                }
+            }
+        }
+    }
+    found.sort_unstable();
+    assert_eq!(listed, found);
 }
 
 /// The short table in the crate's documentation: its files are there, and the steps are the same twelve.
@@ -189,6 +235,28 @@ fn the_short_walk_is_true() {
     }
 }
 
+/// The column "may use" of the folders holds: every manifest names crates of this project from it alone.
+#[test]
+fn folders_use_what_they_may() {
+    let text = architecture();
+    let section = text.split("## Folders").nth(1).and_then(|t| t.split("\n#").next()).expect("the section");
+    let mut checked = 0;
+    for line in section.lines().filter(|l| l.starts_with("| [`")) {
+        let folder = code(line).expect("a folder");
+        let Ok(manifest) = fs::read_to_string(root().join(folder).join("Cargo.toml")) else { continue };
+        let cells: Vec<&str> = line.trim_end_matches([' ', '|']).split(" | ").collect();
+        let may: Vec<&str> = cells.last().map(|c| c.split(", ").collect()).unwrap_or_default();
+        let dependencies =
+            manifest.split("[dependencies]").nth(1).and_then(|t| t.split("\n[").next()).unwrap_or("");
+        for name in dependencies.lines().filter_map(|l| l.split(['.', ' ', '=']).next()) {
+            let used = if name == "softdpu" { Some(name) } else { name.strip_prefix("softdpu-") };
+            assert!(used.is_none_or(|u| may.contains(&u)), "{folder} uses {name}, may use {may:?}");
+        }
+        checked += 1;
+    }
+    assert!(checked > 10, "{checked} manifests");
+}
+
 /// The checks above can fail.
 #[test]
 fn wrong_walks_are_found_out() {
@@ -207,5 +275,6 @@ fn wrong_walks_are_found_out() {
     };
     assert_eq!(table(&row("the program"), "### X").len(), 1);
     let short = table(&row("2"), "### X");
-    assert!(std::panic::catch_unwind(|| check(&short)).is_err(), "one step is not twelve");
+    assert!(std::panic::catch_unwind(|| check_steps(&short)).is_err(), "one step is not twelve");
+    assert!(std::panic::catch_unwind(|| check_calls(&short)).is_err(), "step 2 is missing");
 }

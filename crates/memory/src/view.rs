@@ -1,0 +1,431 @@
+//! How engines look at the buffers of a task: lists as sources and destinations, piece by piece.
+//!
+//! A [`Hold`] stands for the right to touch the bytes of a source list and a destination list for a moment: rights were
+//! checked, and guarded regions (imports) are marked, so that whoever ends them waits. Keep it short: at most one step of
+//! a task. Inside it, memory that only this process touches is looked at where it lies; memory that others may be
+//! writing is copied to a scratch first, so that no reference to it ever exists. Where source and destination overlap,
+//! the source is copied too, unless both are the very same bytes ([`Overlap::Same`]).
+//!
+//! ```ignore
+//! let mut hold = Hold::both(src, dst, &gate)?;
+//! let (sources, mut sink) = hold.split();
+//! sources.each(0, bytes, |piece| sink.write(&transformed(piece)));
+//! drop(hold);
+//! copy::commit(dst, bytes); // only on success: the destination's data grows
+//! ```
+//!
+//! Whoever carries out a task has its lists to itself (by ownership in Rust, by the contract in C); several threads that
+//! carry out parts of one task each take a hold and stay within their own part of the destination.
+#![expect(unsafe_code, reason = "slices on private memory, copies of shared memory")]
+
+use crate::copy::{self, Gate, Marks};
+use crate::node::Node;
+use crate::region::{ALIVE, FAR, GUARDED, MOVED, Region, SHARED};
+use core::marker::PhantomData;
+use softdpu_status::Result;
+
+/// Bytes of the scratch that [`Sources::each`] uses for shared memory.
+pub const SCRATCH: usize = 16 << 10;
+
+/// May references to the region's bytes be formed?
+#[inline(always)]
+fn is_private(region: &Region) -> bool {
+    region.word() & (ALIVE | SHARED | FAR | MOVED | GUARDED) == ALIVE
+}
+
+#[inline(always)]
+fn here(node: &Node, at: usize) -> usize {
+    at.wrapping_add_signed(node.region().delta())
+}
+
+/// Checks a list as a source: limits of the gate, rights, devices. Returns its bytes of data, which may be 0.
+///
+/// # Errors
+/// InvalidValue (above a limit, map not open or not registered with the device) and NotPermitted (no read access), with
+/// one log line that has the numbers.
+pub fn check_source(list: &Node, gate: &Gate) -> Result<u64> {
+    let bytes = copy::volume(list);
+    copy::check_limits(list, bytes, gate)?;
+    list.list().try_for_each(|node| copy::admit_source(node, gate))?;
+    Ok(bytes)
+}
+
+/// Checks a list as a destination: limits of the gate, rights, devices. Returns the bytes free behind its data.
+///
+/// # Errors
+/// As [`check_source`], NotPermitted for no write access.
+pub fn check_room(list: &Node, gate: &Gate) -> Result<u64> {
+    copy::check_limits(list, 0, gate)?;
+    list.list().try_for_each(|node| copy::admit_destination(node, gate))?;
+    Ok(room(list))
+}
+
+/// Bytes free behind the data of a list's elements.
+pub fn room(list: &Node) -> u64 {
+    list.list().fold(0u64, |sum, n| sum.saturating_add(n.room() as u64))
+}
+
+/// How source and destination lie to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overlap {
+    /// No byte in common (or one of them is not private memory, which is copied anyway).
+    Apart,
+    /// Byte for byte the same: what a [`Sink`] offers holds the source's bytes at the same offsets.
+    Same,
+    /// Some bytes in common, at different offsets.
+    Mixed,
+}
+
+/// The right to touch a source list and a destination list. See the module.
+pub struct Hold<'a> {
+    src: &'a Node,
+    dst: Option<&'a Node>,
+    overlap: Overlap,
+    marks: Option<Marks<'a>>,
+}
+
+impl core::fmt::Debug for Hold<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Hold({:p}, {:?}, guarded: {})", self.src, self.overlap, self.marks.is_some())
+    }
+}
+
+impl<'a> Hold<'a> {
+    /// For reading a list.
+    ///
+    /// # Errors
+    /// InvalidValue, NotPermitted: a right is missing, or a memory map was stopped meanwhile.
+    #[inline]
+    pub fn source(src: &'a Node, gate: &Gate) -> Result<Hold<'a>> {
+        src.list().try_for_each(|node| copy::admit_source(node, gate))?;
+        let marks = Marks::set(src, src)?;
+        Ok(Hold { src, dst: None, overlap: Overlap::Apart, marks })
+    }
+
+    /// For reading one list and writing into the room of another.
+    ///
+    /// # Errors
+    /// As [`Hold::source`].
+    pub fn both(src: &'a Node, dst: &'a Node, gate: &Gate) -> Result<Hold<'a>> {
+        src.list().try_for_each(|node| copy::admit_source(node, gate))?;
+        dst.list().try_for_each(|node| copy::admit_destination(node, gate))?;
+        let marks = Marks::set(src, dst)?;
+        Ok(Hold { src, dst: Some(dst), overlap: overlap(src, dst), marks })
+    }
+
+    /// For writing into the room of a list.
+    ///
+    /// # Errors
+    /// As [`Hold::source`].
+    pub fn room(dst: &'a Node, gate: &Gate) -> Result<Hold<'a>> {
+        dst.list().try_for_each(|node| copy::admit_destination(node, gate))?;
+        let marks = Marks::set(dst, dst)?;
+        // Nothing to read: the source is the destination's data, which is apart from its room.
+        Ok(Hold { src: dst, dst: Some(dst), overlap: Overlap::Mixed, marks })
+    }
+
+    /// How the lists lie to each other.
+    #[inline]
+    pub fn overlap(&self) -> Overlap {
+        self.overlap
+    }
+
+    /// For reading.
+    #[inline]
+    pub fn sources(&self) -> Sources<'_> {
+        Sources { list: self.src, direct: self.overlap == Overlap::Apart }
+    }
+
+    /// For reading, and for writing from the first byte of the destination's room on. Of a hold without destination the
+    /// sink has no room.
+    #[inline]
+    pub fn split(&mut self) -> (Sources<'_>, Sink<'_>) {
+        let sources = Sources { list: self.src, direct: self.overlap == Overlap::Apart };
+        (sources, Sink { node: self.dst, at: 0, held: PhantomData })
+    }
+}
+
+/// The bytes of a source list, by their offset from the list's first byte.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'h> {
+    list: &'h Node,
+    direct: bool,
+}
+
+impl<'h> Sources<'h> {
+    /// Bytes of data.
+    pub fn len(&self) -> u64 {
+        copy::volume(self.list)
+    }
+
+    /// Is there no data?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes `[from, from + len)` where they lie: only if they are in one piece, of private memory, and nothing of the
+    /// destination.
+    #[inline]
+    pub fn slice(&self, from: u64, len: usize) -> Option<&'h [u8]> {
+        let (node, at) = seek(self.list, from, Node::data_len)?;
+        if !self.direct || !is_private(node.region()) || len > node.data_len() - at {
+            return None;
+        }
+        // SAFETY: inside the data of a buffer whose region is open and private, hence inside memory that stays while the
+        // hold lives. Nobody writes it: it is apart from the destination, and the task has its buffers to itself.
+        Some(unsafe { core::slice::from_raw_parts((node.data() + at) as *const u8, len) })
+    }
+
+    /// The next piece from `from` on, at most `max` bytes: where it lies if that is possible, otherwise copied into
+    /// `scratch` (and at most as long as that). Empty behind the end.
+    #[inline]
+    pub fn piece<'s>(&self, from: u64, max: usize, scratch: &'s mut [u8]) -> &'s [u8]
+    where
+        'h: 's,
+    {
+        let Some((node, at)) = seek(self.list, from, Node::data_len) else { return &[] };
+        let n = max.min(node.data_len() - at);
+        match self.slice(from, n) {
+            Some(bytes) => bytes,
+            None => {
+                let n = n.min(scratch.len());
+                self.read(from, &mut scratch[..n]);
+                &scratch[..n]
+            }
+        }
+    }
+
+    /// Copies bytes from `from` on; returns how many there were, at most the length of `into`.
+    pub fn read(&self, from: u64, into: &mut [u8]) -> usize {
+        let mut done = 0;
+        let mut place = seek(self.list, from, Node::data_len);
+        while let Some((node, at)) = place
+            && done < into.len()
+        {
+            let n = (into.len() - done).min(node.data_len() - at);
+            let src = here(node, node.data() + at) as *const u8;
+            // SAFETY: inside the data of a buffer whose region is held; `into` is ours alone and apart from it.
+            unsafe { get(node.region(), src, into[done..].as_mut_ptr(), n) };
+            done += n;
+            place = node.next().map(|next| (next, 0));
+        }
+        done
+    }
+
+    /// Hands bytes `[from, from + len)` to `look`, piece by piece, in order. Returns how many there were.
+    pub fn each(&self, from: u64, len: u64, mut look: impl FnMut(&[u8])) -> u64 {
+        let mut left = len;
+        let mut place = seek(self.list, from, Node::data_len);
+        while let Some((node, at)) = place
+            && left > 0
+        {
+            let n = left.min((node.data_len() - at) as u64) as usize;
+            let src = here(node, node.data() + at) as *const u8;
+            if self.direct && is_private(node.region()) {
+                if n > 0 {
+                    // SAFETY: as in `slice`.
+                    look(unsafe { core::slice::from_raw_parts(src, n) });
+                }
+            } else {
+                bounce(node.region(), src, n, &mut look);
+            }
+            left -= n as u64;
+            place = node.next().map(|next| (next, 0));
+        }
+        len - left
+    }
+}
+
+/// Hands a piece of a source to `look` through a scratch; `src` has `n` bytes inside `region`, which is held.
+#[inline(never)]
+fn bounce(region: &Region, src: *const u8, n: usize, look: &mut impl FnMut(&[u8])) {
+    let mut scratch = [0; SCRATCH];
+    let mut done = 0;
+    while done < n {
+        let now = SCRATCH.min(n - done);
+        // SAFETY: the caller's range; the scratch is apart from everything.
+        unsafe { get(region, src.add(done), scratch.as_mut_ptr(), now) };
+        look(&scratch[..now]);
+        done += now;
+    }
+}
+
+/// Copies out of a held region.
+///
+/// # Safety
+/// `src` has `n` bytes inside the region, `into` as many that are apart from it and the caller's alone.
+#[inline]
+unsafe fn get(region: &Region, src: *const u8, into: *mut u8, n: usize) {
+    // SAFETY: per contract.
+    unsafe {
+        if is_private(region) {
+            core::ptr::copy_nonoverlapping(src, into, n);
+        } else {
+            copy::copy_shared(src, into, n);
+        }
+    }
+}
+
+/// The room of a destination list, written from front to back. Nothing of it becomes data until [`copy::commit`].
+#[derive(Debug)]
+pub struct Sink<'h> {
+    node: Option<&'h Node>,
+    /// Bytes used of the room of `node`.
+    at: usize,
+    held: PhantomData<&'h mut [u8]>,
+}
+
+impl<'h> Sink<'h> {
+    /// Bytes left.
+    pub fn room(&self) -> u64 {
+        self.node.map_or(0, |n| room(n) - self.at as u64)
+    }
+
+    /// Moves over full elements.
+    fn settle(&mut self) -> Option<&'h Node> {
+        while let Some(node) = self.node {
+            if self.at < node.room() {
+                return Some(node);
+            }
+            (self.node, self.at) = (node.next(), 0);
+        }
+        None
+    }
+
+    /// The next bytes in one piece, at most `max`, to be written where they lie; nothing is taken until
+    /// [`Sink::advance`]. `None` when they are not private memory (use [`Sink::write`]) or at the end.
+    #[inline]
+    pub fn slice(&mut self, max: usize) -> Option<&mut [u8]> {
+        let node = self.settle()?;
+        if !is_private(node.region()) {
+            return None;
+        }
+        let n = max.min(node.room() - self.at);
+        // SAFETY: inside the room of a buffer whose region is open, private and writable (the hold checked), in memory
+        // that stays while the hold lives. The sink is the only way to it: sources that overlap it are copied, and this
+        // borrow of the sink is exclusive.
+        Some(unsafe { core::slice::from_raw_parts_mut((node.tail() + self.at) as *mut u8, n) })
+    }
+
+    /// Passes over the next `n` bytes (written through [`Sink::slice`], or of no interest).
+    pub fn advance(&mut self, mut n: u64) {
+        while let Some(node) = self.settle()
+            && n > 0
+        {
+            let now = n.min((node.room() - self.at) as u64);
+            self.at += now as usize;
+            n -= now;
+        }
+    }
+
+    /// Copies bytes into the room; returns how many fitted.
+    pub fn write(&mut self, bytes: &[u8]) -> usize {
+        let mut done = 0;
+        while done < bytes.len()
+            && let Some(node) = self.settle()
+        {
+            let n = (bytes.len() - done).min(node.room() - self.at);
+            let to = here(node, node.tail() + self.at) as *mut u8;
+            let from = bytes[done..].as_ptr();
+            // SAFETY: inside the room of a buffer whose region is held and writable. `bytes` is a slice, hence apart from
+            // shared memory; should it be a piece of private memory, `copy` does not mind.
+            unsafe {
+                if is_private(node.region()) {
+                    core::ptr::copy(from, to, n);
+                } else {
+                    copy::copy_shared(from, to, n);
+                }
+            }
+            done += n;
+            self.at += n;
+        }
+        done
+    }
+
+    /// Several ranges `(from, len)` of what is left, each in one piece, to be written at the same time. `None` when one
+    /// is not in one piece of private memory, or two overlap.
+    pub fn slices(self, ranges: &[(u64, usize)]) -> Option<Vec<&'h mut [u8]>> {
+        let head = self.node?;
+        let mut found = Vec::with_capacity(ranges.len());
+        for &(from, len) in ranges {
+            let (node, at) = seek(head, from.checked_add(self.at as u64)?, Node::room)?;
+            if !is_private(node.region()) || len > node.room() - at {
+                return None;
+            }
+            found.push((node.tail() + at, len));
+        }
+        let mut sorted = found.clone();
+        sorted.sort_unstable();
+        if sorted.windows(2).any(|w| w[0].0 + w[0].1 > w[1].0) {
+            return None;
+        }
+        // SAFETY: as in `slice`; the ranges are pairwise apart, and the sink is used up.
+        Some(
+            found
+                .into_iter()
+                .map(|(at, n)| unsafe { core::slice::from_raw_parts_mut(at as *mut u8, n) })
+                .collect(),
+        )
+    }
+}
+
+/// The element of byte `from`, counted by `size`, and where in it that byte is.
+#[inline]
+fn seek<'a>(head: &'a Node, from: u64, size: impl Fn(&Node) -> usize) -> Option<(&'a Node, usize)> {
+    let mut skip = from;
+    let mut node = Some(head);
+    while let Some(n) = node {
+        let here = size(n) as u64;
+        if skip < here {
+            return Some((n, skip as usize));
+        }
+        skip -= here;
+        node = n.next();
+    }
+    None
+}
+
+/// How the data of `src` and the room of `dst` lie to each other.
+fn overlap(src: &Node, dst: &Node) -> Overlap {
+    let meet = |s: &Node, d: &Node| {
+        let (a, b) = (here(s, s.data()), here(d, d.tail()));
+        a < b + d.room() && b < a + s.data_len()
+    };
+    if !src.list().any(|s| dst.list().any(|d| meet(s, d))) {
+        return Overlap::Apart;
+    }
+    if same(src, dst) { Overlap::Same } else { Overlap::Mixed }
+}
+
+/// Is every byte of the source at the place of the destination's byte of the same offset, and meets no other?
+fn same(src: &Node, dst: &Node) -> bool {
+    let (mut s, mut d) = ((Some(src), 0), (Some(dst), 0));
+    let mut ranges = Vec::new();
+    loop {
+        let Some(sn) = s.0 else { break };
+        if s.1 == sn.data_len() {
+            s = (sn.next(), 0);
+            continue;
+        }
+        let Some(dn) = d.0 else { return false };
+        if d.1 == dn.room() {
+            d = (dn.next(), 0);
+            continue;
+        }
+        let (from, to) = (here(sn, sn.data() + s.1), here(dn, dn.tail() + d.1));
+        if from != to || !is_private(sn.region()) || !is_private(dn.region()) {
+            return false;
+        }
+        let n = (sn.data_len() - s.1).min(dn.room() - d.1);
+        ranges.push((from, n));
+        s.1 += n;
+        d.1 += n;
+    }
+    // A piece that occurs twice would be read after it was written.
+    ranges.sort_unstable();
+    ranges.windows(2).all(|w| w[0].0 + w[0].1 <= w[1].0)
+}
+
+#[cfg(test)]
+#[path = "view_tests.rs"]
+mod tests;

@@ -1,0 +1,476 @@
+//! AES-GCM itself: aws-lc, behind a safe door. Beside it the key object, which C programs hold by pointer.
+//!
+//! Two ways in: [`Cipher::seal`] and [`Cipher::open`] take a whole message that lies in one piece, from any thread at
+//! once; a [`Stream`] takes it piece by piece and is drawn from a stock that the key keeps.
+//!
+//! An initialisation vector of no bytes is outside what aws-lc takes, though the standard's rule for lengths other than
+//! 12 covers it: its first counter block is zero. [`Cipher::settle`] gives the 16-byte vector that leads there too.
+#![expect(unsafe_code, reason = "calls into aws-lc, and keys that C holds")]
+
+use crate::field;
+use aws_lc_sys as lc;
+use core::ffi::{c_int, c_uint, c_void};
+use core::mem::MaybeUninit;
+use core::ptr::{NonNull, null, null_mut};
+use softdpu_memory::handle::{Head, Object, kind, live};
+use softdpu_status::{Code, Error, Result};
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+/// Bytes of a whole tag.
+pub(crate) const TAG: usize = 16;
+/// Bytes of a short tag.
+pub(crate) const SHORT_TAG: usize = 12;
+/// Idle streams a key keeps.
+const KEPT: usize = 4;
+
+const NO_MEMORY: Error = Error::new(Code::NoMemory, "no memory for a key");
+const BROKEN: Error = Error::new(Code::Unexpected, "the cipher refused its input");
+
+/// An initialisation vector as aws-lc takes it.
+#[derive(Clone, Copy)]
+pub(crate) struct Settled {
+    bytes: [u8; 16],
+    len: usize,
+}
+
+/// A message's text: from one place to another, or where it is.
+pub(crate) enum Text<'a> {
+    /// Source and destination, equally long.
+    Apart(&'a [u8], &'a mut [u8]),
+    /// In place.
+    Same(&'a mut [u8]),
+}
+
+impl Text<'_> {
+    fn raw(&mut self) -> (*const u8, *mut u8, usize) {
+        match self {
+            Text::Apart(from, to) => (from.as_ptr(), to.as_mut_ptr(), from.len().min(to.len())),
+            Text::Same(both) => {
+                let to = both.as_mut_ptr();
+                (to, to, both.len())
+            }
+        }
+    }
+}
+
+/// A key's schedules, wiped when it goes.
+pub(crate) struct Cipher {
+    /// For whole tags, and for short ones.
+    whole: [NonNull<lc::EVP_AEAD_CTX>; 2],
+    /// Copied for every stream.
+    template: NonNull<lc::EVP_CIPHER_CTX>,
+    idle: Mutex<Vec<Stream>>,
+    /// The hash key, for `empty_iv`.
+    hash_key: [u8; 16],
+    empty_iv: OnceLock<[u8; 16]>,
+    bits: u32,
+}
+
+// SAFETY: the contexts behind the pointers are the cipher's alone; `whole` and `template` are only read once made (aws-lc
+// documents its AEAD contexts as usable from several threads), streams are reached through the lock.
+unsafe impl Send for Cipher {}
+// SAFETY: as above.
+unsafe impl Sync for Cipher {}
+
+impl core::fmt::Debug for Cipher {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Cipher(AES-{})", self.bits)
+    }
+}
+
+impl Cipher {
+    /// From 16 or 32 bytes.
+    ///
+    /// # Errors
+    /// InvalidValue for another length, NoMemory.
+    pub(crate) fn new(raw: &[u8]) -> Result<Cipher> {
+        // SAFETY: constants of aws-lc.
+        let (aead, cipher) = unsafe {
+            match raw.len() {
+                16 => (lc::EVP_aead_aes_128_gcm(), lc::EVP_aes_128_gcm()),
+                32 => (lc::EVP_aead_aes_256_gcm(), lc::EVP_aes_256_gcm()),
+                _ => return Err(Error::new(Code::InvalidValue, "a key has 16 or 32 bytes")),
+            }
+        };
+        let hash_key = hash_key(raw)?;
+        let whole = |tag| {
+            // SAFETY: `raw` is as long as the AEAD wants its key.
+            NonNull::new(unsafe { lc::EVP_AEAD_CTX_new(aead, raw.as_ptr(), raw.len(), tag) }).ok_or(NO_MEMORY)
+        };
+        let long = Whole(whole(TAG)?);
+        let short = Whole(whole(SHORT_TAG)?);
+        // SAFETY: no arguments.
+        let template = Stream(NonNull::new(unsafe { lc::EVP_CIPHER_CTX_new() }).ok_or(NO_MEMORY)?);
+        // SAFETY: a fresh context; `raw` is as long as the cipher wants its key.
+        let made =
+            unsafe { lc::EVP_CipherInit_ex(template.0.as_ptr(), cipher, null_mut(), raw.as_ptr(), null(), 1) };
+        if made != 1 {
+            return Err(NO_MEMORY);
+        }
+        let (template, long, short) = (template.keep(), long.keep(), short.keep());
+        let bits = raw.len() as u32 * 8;
+        let idle = Mutex::new(Vec::new());
+        Ok(Cipher { whole: [long, short], template, idle, hash_key, empty_iv: OnceLock::new(), bits })
+    }
+
+    /// 128 or 256.
+    pub(crate) fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// The vector as aws-lc takes it; at most 16 bytes.
+    #[inline]
+    pub(crate) fn settle(&self, iv: &[u8]) -> Settled {
+        let mut bytes = [0; 16];
+        if iv.is_empty() {
+            bytes = *self.empty_iv.get_or_init(|| field::empty_iv(&self.hash_key));
+            return Settled { bytes, len: 16 };
+        }
+        let len = iv.len().min(16);
+        bytes[..len].copy_from_slice(&iv[..len]);
+        Settled { bytes, len }
+    }
+
+    fn whole(&self, tag_len: usize) -> *const lc::EVP_AEAD_CTX {
+        self.whole[usize::from(tag_len == SHORT_TAG)].as_ptr()
+    }
+
+    /// Encrypts a message that lies in one piece. `tag` has 12 or 16 bytes and is apart from the text.
+    ///
+    /// # Errors
+    /// Unexpected.
+    #[inline]
+    pub(crate) fn seal(&self, iv: &Settled, aad: &[u8], mut text: Text<'_>, tag: &mut [u8]) -> Result<()> {
+        let (from, to, len) = text.raw();
+        let mut tag_len = 0;
+        // SAFETY: `from` and `to` have `len` bytes and are apart or the same; `tag` has room for its length, which is
+        // what the context gives; the vector and the additional data are slices.
+        let ok = unsafe {
+            lc::EVP_AEAD_CTX_seal_scatter(
+                self.whole(tag.len()),
+                to,
+                tag.as_mut_ptr(),
+                &raw mut tag_len,
+                tag.len(),
+                iv.bytes.as_ptr(),
+                iv.len,
+                from,
+                len,
+                null(),
+                0,
+                aad.as_ptr(),
+                aad.len(),
+            )
+        };
+        if ok == 1 { Ok(()) } else { Err(forget_errors(BROKEN)) }
+    }
+
+    /// Decrypts a message that lies in one piece; `tag` has 12 or 16 bytes. False when it is not authentic: the text's
+    /// destination is wiped then.
+    #[inline]
+    pub(crate) fn open(&self, iv: &Settled, aad: &[u8], mut text: Text<'_>, tag: &[u8]) -> bool {
+        let (from, to, len) = text.raw();
+        // SAFETY: as in `seal`.
+        let ok = unsafe {
+            lc::EVP_AEAD_CTX_open_gather(
+                self.whole(tag.len()),
+                to,
+                iv.bytes.as_ptr(),
+                iv.len,
+                from,
+                len,
+                tag.as_ptr(),
+                tag.len(),
+                aad.as_ptr(),
+                aad.len(),
+            )
+        };
+        if ok != 1 {
+            forget_errors(());
+        }
+        ok == 1
+    }
+
+    /// A stream for a message.
+    ///
+    /// # Errors
+    /// NoMemory.
+    pub(crate) fn stream(&self, iv: &Settled, encrypt: bool) -> Result<Stream> {
+        let kept = self.idle().pop();
+        let mut stream = match kept {
+            Some(stream) => stream,
+            None => Stream::copy_of(self.template)?,
+        };
+        stream.begin(iv, encrypt)?;
+        Ok(stream)
+    }
+
+    /// Takes a stream back for the next message.
+    pub(crate) fn give_back(&self, stream: Stream) {
+        let mut idle = self.idle();
+        if idle.len() < KEPT {
+            idle.push(stream);
+        }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Stream>> {
+        self.idle.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl Drop for Cipher {
+    fn drop(&mut self) {
+        wipe(&mut self.hash_key);
+        if let Some(iv) = self.empty_iv.get_mut() {
+            wipe(iv);
+        }
+        for context in self.whole {
+            drop(Whole(context));
+        }
+        drop(Stream(self.template));
+    }
+}
+
+/// An AEAD context under construction; aws-lc wipes what it frees.
+struct Whole(NonNull<lc::EVP_AEAD_CTX>);
+
+impl Whole {
+    fn keep(self) -> NonNull<lc::EVP_AEAD_CTX> {
+        let context = self.0;
+        core::mem::forget(self);
+        context
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        // SAFETY: made by `EVP_AEAD_CTX_new`, freed once.
+        unsafe { lc::EVP_AEAD_CTX_free(self.0.as_ptr()) };
+    }
+}
+
+/// A message under way, taken piece by piece: additional data first, then text, then the tag.
+pub(crate) struct Stream(NonNull<lc::EVP_CIPHER_CTX>);
+
+// SAFETY: the context belongs to this value alone and to no thread.
+unsafe impl Send for Stream {}
+
+impl core::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Stream")
+    }
+}
+
+/// Most bytes of one call.
+const MOST: usize = 1 << 30;
+
+impl Stream {
+    fn copy_of(template: NonNull<lc::EVP_CIPHER_CTX>) -> Result<Stream> {
+        // SAFETY: no arguments.
+        let stream = Stream(NonNull::new(unsafe { lc::EVP_CIPHER_CTX_new() }).ok_or(NO_MEMORY)?);
+        // SAFETY: a fresh context and one that was set up and is only read.
+        let copied = unsafe { lc::EVP_CIPHER_CTX_copy(stream.0.as_ptr(), template.as_ptr()) };
+        if copied == 1 { Ok(stream) } else { Err(forget_errors(NO_MEMORY)) }
+    }
+
+    fn keep(self) -> NonNull<lc::EVP_CIPHER_CTX> {
+        let context = self.0;
+        core::mem::forget(self);
+        context
+    }
+
+    fn begin(&mut self, iv: &Settled, encrypt: bool) -> Result<()> {
+        let context = self.0.as_ptr();
+        // SAFETY: a context with a key; the vector has the length that is set before.
+        let ok = unsafe {
+            lc::EVP_CIPHER_CTX_ctrl(context, lc::EVP_CTRL_AEAD_SET_IVLEN, iv.len as c_int, null_mut()) == 1
+                && lc::EVP_CipherInit_ex(context, null(), null_mut(), null(), iv.bytes.as_ptr(), encrypt.into()) == 1
+        };
+        if ok { Ok(()) } else { Err(forget_errors(BROKEN)) }
+    }
+
+    fn update(&mut self, from: *const u8, to: *mut u8, len: usize) -> Result<()> {
+        let mut done = 0;
+        while done < len {
+            let now = (len - done).min(MOST);
+            let mut written: c_int = 0;
+            // SAFETY: the callers give `len` bytes at `from`, and at `to` unless that is NULL, apart or the same. The
+            // offset of a NULL stays NULL below.
+            let ok = unsafe {
+                let to = if to.is_null() { to } else { to.add(done) };
+                lc::EVP_CipherUpdate(self.0.as_ptr(), to, &raw mut written, from.add(done), now as c_int)
+            };
+            if ok != 1 {
+                return Err(forget_errors(BROKEN));
+            }
+            done += now;
+        }
+        Ok(())
+    }
+
+    /// Takes additional data.
+    ///
+    /// # Errors
+    /// Unexpected, after text.
+    pub(crate) fn aad(&mut self, piece: &[u8]) -> Result<()> {
+        self.update(piece.as_ptr(), null_mut(), piece.len())
+    }
+
+    /// Takes text.
+    ///
+    /// # Errors
+    /// Unexpected.
+    pub(crate) fn text(&mut self, mut piece: Text<'_>) -> Result<()> {
+        let (from, to, len) = piece.raw();
+        self.update(from, to, len)
+    }
+
+    fn finish(&mut self) -> bool {
+        let (mut nothing, mut written) = ([0u8; 32], 0);
+        // SAFETY: writes at most a block, and none for this cipher.
+        unsafe { lc::EVP_CipherFinal_ex(self.0.as_ptr(), nothing.as_mut_ptr(), &raw mut written) == 1 }
+    }
+
+    /// Ends an encryption.
+    ///
+    /// # Errors
+    /// Unexpected.
+    pub(crate) fn tag(&mut self) -> Result<[u8; TAG]> {
+        let mut tag = [0u8; TAG];
+        let at = tag.as_mut_ptr().cast::<c_void>();
+        // SAFETY: a tag of 16 bytes.
+        let given = self.finish()
+            && unsafe { lc::EVP_CIPHER_CTX_ctrl(self.0.as_ptr(), lc::EVP_CTRL_AEAD_GET_TAG, TAG as c_int, at) == 1 };
+        if given { Ok(tag) } else { Err(forget_errors(BROKEN)) }
+    }
+
+    /// Ends a decryption: is the message authentic? `tag` has 12 or 16 bytes.
+    pub(crate) fn verify(&mut self, tag: &[u8]) -> bool {
+        let at = tag.as_ptr().cast_mut().cast::<c_void>();
+        // SAFETY: the tag is only read, as long as said.
+        let set = unsafe {
+            lc::EVP_CIPHER_CTX_ctrl(self.0.as_ptr(), lc::EVP_CTRL_AEAD_SET_TAG, tag.len() as c_int, at) == 1
+        };
+        if set && self.finish() { true } else { forget_errors(false) }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // SAFETY: made by `EVP_CIPHER_CTX_new`, freed once; aws-lc wipes it.
+        unsafe { lc::EVP_CIPHER_CTX_free(self.0.as_ptr()) };
+    }
+}
+
+/// The block cipher of a block of zeros.
+fn hash_key(raw: &[u8]) -> Result<[u8; 16]> {
+    let mut schedule = MaybeUninit::<lc::AES_KEY>::uninit();
+    let mut block = [0u8; 16];
+    // SAFETY: `raw` has as many bits as said; the schedule is read only when it was made; a block is 16 bytes. The
+    // schedule is wiped as plain bytes.
+    unsafe {
+        if lc::AES_set_encrypt_key(raw.as_ptr(), raw.len() as c_uint * 8, schedule.as_mut_ptr()) != 0 {
+            return Err(BROKEN);
+        }
+        lc::AES_encrypt(block.as_ptr(), block.as_mut_ptr(), schedule.as_ptr());
+        lc::OPENSSL_cleanse(schedule.as_mut_ptr().cast(), size_of::<lc::AES_KEY>());
+    }
+    Ok(block)
+}
+
+/// Overwrites secrets with zeros, in a way the compiler does not leave out.
+pub(crate) fn wipe(bytes: &mut [u8]) {
+    // SAFETY: a slice.
+    unsafe { lc::OPENSSL_cleanse(bytes.as_mut_ptr().cast(), bytes.len()) };
+}
+
+/// Empties aws-lc's error queue of this thread: what went wrong is told by our own error.
+#[cold]
+fn forget_errors<T>(error: T) -> T {
+    // SAFETY: no arguments.
+    unsafe { lc::ERR_clear_error() };
+    error
+}
+
+/// A key, as C programs hold it and as the Rust face's [`Key`](crate::Key) shares it.
+#[derive(Debug)]
+#[repr(C)]
+pub struct KeyObject {
+    head: Head,
+    /// Address of the context it belongs to (C); 0 for keys of the Rust face, which belong to none.
+    owner: usize,
+    cipher: Cipher,
+}
+
+// SAFETY: repr(C), head first.
+unsafe impl Object for KeyObject {
+    const KIND: u32 = kind::AES_GCM_KEY;
+    const NAME: &'static str = "AES-GCM key";
+}
+
+impl KeyObject {
+    /// From 16 or 32 bytes.
+    ///
+    /// # Errors
+    /// InvalidValue for another length, NoMemory.
+    pub(crate) fn new(raw: &[u8], owner: usize) -> Result<KeyObject> {
+        let cipher = Cipher::new(raw).inspect_err(|e| {
+            log::error!(target: "softdpu::aes_gcm", "AES-GCM key of {} bytes: {}", raw.len(), e.what());
+        })?;
+        Ok(KeyObject { head: Head::unborn(), owner, cipher })
+    }
+
+    /// Brings a key to life that is not in a slab.
+    pub(crate) fn wake(&self) {
+        self.head.wake(Self::KIND);
+    }
+
+    /// See the field.
+    pub(crate) fn owner(&self) -> usize {
+        self.owner
+    }
+
+    /// The schedules.
+    pub(crate) fn cipher(&self) -> &Cipher {
+        &self.cipher
+    }
+}
+
+/// A key lent to a task. It may be gone by the time the task flies (C), so every use asks whether it lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LentKey(*const KeyObject);
+
+// SAFETY: keys may be used from any thread; whoever gave it keeps it while the task flies (the C contract; by owning it
+// in Rust).
+unsafe impl Send for LentKey {}
+// SAFETY: as above.
+unsafe impl Sync for LentKey {}
+
+impl LentKey {
+    /// From a C handle.
+    ///
+    /// # Safety
+    /// NULL, or a handle this library gave out (possibly stale).
+    #[cfg(feature = "capi")]
+    pub(crate) unsafe fn from_handle(key: *const KeyObject) -> LentKey {
+        LentKey(key)
+    }
+
+    /// The handle.
+    #[cfg(feature = "capi")]
+    pub(crate) fn handle(self) -> *const KeyObject {
+        self.0
+    }
+
+    /// For a task that owns a share of the key.
+    pub(crate) fn of(key: &KeyObject) -> LentKey {
+        LentKey(key)
+    }
+
+    /// The key, if it lives.
+    #[inline(always)]
+    pub(crate) fn get<'a>(self) -> Option<&'a KeyObject> {
+        // SAFETY: keys of C programs are type-stable; those of the Rust face are owned by the task that lends them.
+        unsafe { live(self.0) }
+    }
+}

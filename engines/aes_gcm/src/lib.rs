@@ -1,0 +1,1 @@
+//! The AES-GCM engine.
