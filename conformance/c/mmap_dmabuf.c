@@ -38,6 +38,32 @@ int main(void)
 		      DOCA_ERROR_NOT_SUPPORTED);
 	CHECK_OK(doca_mmap_destroy(map));
 
+	/* A memfd that can be cut short any time is none; once it cannot, it stands in for a dmabuf. The
+	 * program may name its bytes by any address, and close its descriptor. */
+	MUST(doca_mmap_create(&map));
+	MUST(doca_mmap_add_dev(map, rig.dev));
+	CHECK_STATUS(doca_mmap_set_dmabuf_memrange(map, memfd, (void *)0x100000, 0, BYTES), DOCA_ERROR_NOT_SUPPORTED);
+	MUST_BE(fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+	CHECK_STATUS(doca_mmap_set_dmabuf_memrange(map, memfd, (void *)0x100000, 1, BYTES), DOCA_ERROR_INVALID_VALUE);
+	{
+		int again = dup(memfd);
+
+		MUST(doca_mmap_set_dmabuf_memrange(map, again, (void *)0x100000, 4096, 8192));
+		close(again);
+	}
+	MUST(doca_mmap_start(map));
+	CHECK_STATUS(doca_buf_inventory_buf_get_by_addr(rig.inv, map, (void *)0x100000, 8193, &dst),
+		     DOCA_ERROR_INVALID_VALUE);
+	MUST(doca_buf_inventory_buf_get_by_addr(rig.inv, map, (void *)0x100000, 8192, &dst));
+	src = rig_src(&rig, 100, 8192);
+	MUST(doca_task_submit(doca_dma_task_memcpy_as_task(rig_task(&rig, src, dst, 0))));
+	rig_drain(&rig);
+	view = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
+	MUST_BE(view != MAP_FAILED);
+	CHECK_BYTES(view + 4096, rig.mem + 100, 8192);
+	munmap(view, BYTES);
+	CHECK_OK(doca_mmap_destroy(map));
+
 	device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
 	if (device < 0) {
 		rig_teardown(&rig);
@@ -46,7 +72,6 @@ int main(void)
 			return 1;
 		SKIP("no /dev/udmabuf for the rest");
 	}
-	MUST_BE(fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
 	create.memfd = (uint32_t)memfd;
 	dmabuf = ioctl(device, UDMABUF_CREATE, &create);
 	MUST_BE(dmabuf >= 0);

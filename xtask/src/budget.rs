@@ -6,13 +6,13 @@
 //!
 //! Counted is what the library does on the program's thread, and the C library's copies. The measuring program's own
 //! work is not: in C it is an object of its own plus the buffer calls in its callback, which a real program makes, or
-//! others, as it likes; in Rust it stands in functions named `program_*`. Workers of the library look around as long as
-//! the program runs, which is no cost of a task; but where one carried a task out, the engine's part of it counts as if
-//! the program's thread had done it.
+//! others, as it likes; in Rust it stands in functions named `program_*`, and in `driver_*`, which only call others.
+//! Workers of the library look around as long as the program runs, which is no cost of a task; but where one carried a
+//! task out, the engine's part of it counts as if the program's thread had done it.
 
 mod callgrind;
 
-use crate::{Findings, Outcome, root};
+use crate::{Findings, Outcome, dist, root};
 use callgrind::Threads;
 use serde::Deserialize;
 use softdpu_sdk::{Kit, SHARED_LIBRARY, Side, build_archive};
@@ -118,7 +118,7 @@ fn parse(text: &str) -> Result<Vec<Budget>, String> {
 }
 
 fn count_all(budgets: &[Budget], scratch: &Path) -> Result<BTreeMap<String, Count>, String> {
-    let release = release_folder()?;
+    let release = dist::release_folder()?;
     let c = build_c(&release, scratch)?;
     let rust = build_rust(&release)?;
     let mut counts = BTreeMap::new();
@@ -137,13 +137,6 @@ fn count_all(budgets: &[Budget], scratch: &Path) -> Result<BTreeMap<String, Coun
         counts.insert(budget.name.clone(), count);
     }
     Ok(counts)
-}
-
-/// `target/release` of the build that this program belongs to.
-fn release_folder() -> Result<PathBuf, String> {
-    let executable = std::env::current_exe().map_err(|e| format!("cannot find this executable: {e}"))?;
-    let target = executable.ancestors().find(|p| p.join("CACHEDIR.TAG").is_file());
-    Ok(target.ok_or("this executable is not in a build tree")?.join("release"))
 }
 
 fn build_c(release: &Path, scratch: &Path) -> Result<PathBuf, String> {
@@ -226,6 +219,7 @@ fn whose(object: &str, function: &str, program: Program) -> Whose {
     }
     let (library, programs) = match program {
         Program::C => (object == SHARED_LIBRARY, PROGRAMS_OWN.contains(&function)),
+        Program::Rust if function.contains("::driver_") => (false, false),
         Program::Rust => (object == EXAMPLE, function.contains("::program_")),
     };
     match (library, programs) {
@@ -254,8 +248,8 @@ fn report(budgets: &[Budget], counts: &BTreeMap<String, Count>, profile: bool) -
                 text += &format!("{:>34.2}  {function}\n", cost);
             }
         }
-        // Also refuses NaN, which a missing count would give.
-        if !(value <= b.limit) {
+        // A missing count gives NaN.
+        if value.is_nan() || value > b.limit {
             findings.push(format!(
                 "{}: {} per task or call, limit {limit} ({})",
                 b.name,
@@ -313,6 +307,7 @@ mod tests {
         assert_eq!(of("libc.so.6", "strtoul"), Whose::Other);
         assert_eq!(whose("budget", "softdpu_room::progress::sweep", Program::Rust), Whose::Library);
         assert_eq!(whose("budget", "budget::program_takes", Program::Rust), Whose::ProgramInside);
+        assert_eq!(whose("budget", "budget::driver_future", Program::Rust), Whose::Other);
     }
 
     #[test]

@@ -101,7 +101,7 @@ fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Option<Options>,
 }
 
 /// `target/release` of the build that this program belongs to.
-fn release_folder() -> Result<PathBuf, String> {
+pub(crate) fn release_folder() -> Result<PathBuf, String> {
     let executable = env::current_exe().map_err(|e| format!("cannot find this executable: {e}"))?;
     let profile = executable.parent().map(|p| if p.ends_with("deps") { p.parent().unwrap_or(p) } else { p });
     let target = profile.and_then(Path::parent).ok_or("this executable is not in a build tree")?;

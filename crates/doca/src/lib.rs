@@ -27,4 +27,9 @@ pub(crate) fn prepare() {
 }
 
 // Engines bring their entry points along.
+pub use softdpu_engines::aes_gcm::c as aes_gcm;
+pub use softdpu_engines::compress::c as compress;
 pub use softdpu_engines::dma::c as dma;
+pub use softdpu_engines::erasure_coding::c as erasure_coding;
+pub use softdpu_engines::mmap_advise::c as mmap_advise;
+pub use softdpu_engines::sha::c as sha;

@@ -420,9 +420,12 @@ fn dmabuf_ranges_are_refused_in_one_line() {
     setup();
     let memory = vec![0u8; 100];
     let map = create();
-    refused(|| c! { doca_mmap_set_dmabuf_memrange(map, 5, at(&memory), 0, 100) }, NOT_SUPPORTED);
+    let file = std::fs::File::open("/proc/self/exe").expect("the test itself");
+    let fd = std::os::fd::AsRawFd::as_raw_fd(&file);
+    refused(|| c! { doca_mmap_set_dmabuf_memrange(map, fd, at(&memory), 0, 100) }, NOT_SUPPORTED);
     refused(|| c! { doca_mmap_set_dmabuf_memrange(map, -1, at(&memory), 0, 100) }, INVALID_VALUE);
-    refused(|| c! { doca_mmap_set_dmabuf_memrange(map, 5, null_mut(), 0, 100) }, INVALID_VALUE);
+    refused(|| c! { doca_mmap_set_dmabuf_memrange(map, 1 << 20, at(&memory), 0, 100) }, INVALID_VALUE);
+    refused(|| c! { doca_mmap_set_dmabuf_memrange(map, fd, null_mut(), 0, 100) }, INVALID_VALUE);
     destroy(map);
 }
 

@@ -7,5 +7,7 @@
 //! | file | what |
 //! |---|---|
 //! | [`gf256`] | blocks of bytes times a matrix over GF(2^8): erasure coding |
+//! | [`sha`] | SHA-1, SHA-256, SHA-512 of one message or of many side by side |
 
 pub mod gf256;
+pub mod sha;

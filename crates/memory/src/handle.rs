@@ -105,6 +105,8 @@ pub mod kind {
     pub const BATCH: u32 = 0x5D0C_000F;
     /// A key of the AES-GCM engine.
     pub const AES_GCM_KEY: u32 = 0x5D0C_0020;
+    /// A matrix of the erasure coding engine.
+    pub const EC_MATRIX: u32 = 0x5D0C_0021;
 
     /// The name of a kind word, for messages.
     pub fn name(word: u32) -> Option<&'static str> {
@@ -125,6 +127,7 @@ pub mod kind {
             SESSION => "session",
             BATCH => "task batch",
             AES_GCM_KEY => "AES-GCM key",
+            EC_MATRIX => "erasure coding matrix",
             _ => return None,
         })
     }

@@ -11,6 +11,7 @@
 //! | [`region`] | a registered range: access word, address, way to its bytes |
 //! | [`register`], [`procmaps`], [`keys`] | how a range becomes a region: what the kernel says, keys, device addresses |
 //! | [`lease`] | regions that outlive their maps |
+//! | [`dmabuf`] | memory that somebody hands over as a descriptor |
 //! | [`export`](mod@export) | a range as plain bytes for somebody else, and back |
 //! | [`node`] | buffer descriptors and the stores they come from |
 //! | [`copy`] | copy routines, and lists copied into lists |
@@ -24,6 +25,7 @@ mod builder;
 mod claim;
 pub mod copy;
 pub mod device;
+pub mod dmabuf;
 mod element;
 mod error;
 pub mod export;

@@ -194,6 +194,12 @@ impl Core {
         self.info
     }
 
+    /// Is it a context of this engine?
+    #[inline]
+    pub fn is_of(&self, engine: &EngineInfo) -> bool {
+        core::ptr::eq(self.info, engine) || self.info.name == engine.name
+    }
+
     /// The device it works on.
     pub fn device(&self) -> &Arc<Device> {
         &self.device

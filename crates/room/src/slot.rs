@@ -229,6 +229,12 @@ success: AtomicPtr::new(core::ptr::null_mut()),
         self.phase.load(Ordering::Acquire) == LARGE
     }
 
+    /// Was it submitted, and its completion not reported?
+    #[inline]
+    pub fn is_in_flight(&self) -> bool {
+        self.flight.state() == crate::flight::FLYING
+    }
+
     /// C: does it fly, and does the program still want it?
     #[inline(always)]
     pub(crate) fn is_flying_here(&self) -> bool {

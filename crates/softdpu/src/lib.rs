@@ -1,7 +1,12 @@
 //! A software DPU: sessions, devices, memory, buffers, engines, progress.
 
 pub use softdpu_card as card;
+pub use softdpu_engines::aes_gcm;
+pub use softdpu_engines::compress;
 pub use softdpu_engines::dma;
+pub use softdpu_engines::erasure_coding;
+pub use softdpu_engines::mmap_advise;
+pub use softdpu_engines::sha;
 pub use softdpu_memory as memory;
 pub use softdpu_memory::region::Access;
 pub use softdpu_room::context::State;

@@ -1,18 +1,17 @@
-//! AES-GCM itself: aws-lc, behind a safe door. Beside it the key object, which C programs hold by pointer.
+//! AES-GCM itself: aws-lc, behind a safe door.
 //!
 //! Two ways in: [`Cipher::seal`] and [`Cipher::open`] take a whole message that lies in one piece, from any thread at
 //! once; a [`Stream`] takes it piece by piece and is drawn from a stock that the key keeps.
 //!
 //! An initialisation vector of no bytes is outside what aws-lc takes, though the standard's rule for lengths other than
 //! 12 covers it: its first counter block is zero. [`Cipher::settle`] gives the 16-byte vector that leads there too.
-#![expect(unsafe_code, reason = "calls into aws-lc, and keys that C holds")]
+#![expect(unsafe_code, reason = "calls into aws-lc")]
 
 use crate::field;
 use aws_lc_sys as lc;
 use core::ffi::{c_int, c_uint, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::{NonNull, null, null_mut};
-use softdpu_memory::handle::{Head, Object, kind, live};
 use softdpu_status::{Code, Error, Result};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
@@ -102,8 +101,9 @@ impl Cipher {
         // SAFETY: no arguments.
         let template = Stream(NonNull::new(unsafe { lc::EVP_CIPHER_CTX_new() }).ok_or(NO_MEMORY)?);
         // SAFETY: a fresh context; `raw` is as long as the cipher wants its key.
-        let made =
-            unsafe { lc::EVP_CipherInit_ex(template.0.as_ptr(), cipher, null_mut(), raw.as_ptr(), null(), 1) };
+        let made = unsafe {
+            lc::EVP_CipherInit_ex(template.0.as_ptr(), cipher, null_mut(), raw.as_ptr(), null(), 1)
+        };
         if made != 1 {
             return Err(NO_MEMORY);
         }
@@ -284,7 +284,14 @@ impl Stream {
         // SAFETY: a context with a key; the vector has the length that is set before.
         let ok = unsafe {
             lc::EVP_CIPHER_CTX_ctrl(context, lc::EVP_CTRL_AEAD_SET_IVLEN, iv.len as c_int, null_mut()) == 1
-                && lc::EVP_CipherInit_ex(context, null(), null_mut(), null(), iv.bytes.as_ptr(), encrypt.into()) == 1
+                && lc::EVP_CipherInit_ex(
+                    context,
+                    null(),
+                    null_mut(),
+                    null(),
+                    iv.bytes.as_ptr(),
+                    encrypt.into(),
+                ) == 1
         };
         if ok { Ok(()) } else { Err(forget_errors(BROKEN)) }
     }
@@ -340,7 +347,9 @@ impl Stream {
         let at = tag.as_mut_ptr().cast::<c_void>();
         // SAFETY: a tag of 16 bytes.
         let given = self.finish()
-            && unsafe { lc::EVP_CIPHER_CTX_ctrl(self.0.as_ptr(), lc::EVP_CTRL_AEAD_GET_TAG, TAG as c_int, at) == 1 };
+            && unsafe {
+                lc::EVP_CIPHER_CTX_ctrl(self.0.as_ptr(), lc::EVP_CTRL_AEAD_GET_TAG, TAG as c_int, at) == 1
+            };
         if given { Ok(tag) } else { Err(forget_errors(BROKEN)) }
     }
 
@@ -390,87 +399,4 @@ fn forget_errors<T>(error: T) -> T {
     // SAFETY: no arguments.
     unsafe { lc::ERR_clear_error() };
     error
-}
-
-/// A key, as C programs hold it and as the Rust face's [`Key`](crate::Key) shares it.
-#[derive(Debug)]
-#[repr(C)]
-pub struct KeyObject {
-    head: Head,
-    /// Address of the context it belongs to (C); 0 for keys of the Rust face, which belong to none.
-    owner: usize,
-    cipher: Cipher,
-}
-
-// SAFETY: repr(C), head first.
-unsafe impl Object for KeyObject {
-    const KIND: u32 = kind::AES_GCM_KEY;
-    const NAME: &'static str = "AES-GCM key";
-}
-
-impl KeyObject {
-    /// From 16 or 32 bytes.
-    ///
-    /// # Errors
-    /// InvalidValue for another length, NoMemory.
-    pub(crate) fn new(raw: &[u8], owner: usize) -> Result<KeyObject> {
-        let cipher = Cipher::new(raw).inspect_err(|e| {
-            log::error!(target: "softdpu::aes_gcm", "AES-GCM key of {} bytes: {}", raw.len(), e.what());
-        })?;
-        Ok(KeyObject { head: Head::unborn(), owner, cipher })
-    }
-
-    /// Brings a key to life that is not in a slab.
-    pub(crate) fn wake(&self) {
-        self.head.wake(Self::KIND);
-    }
-
-    /// See the field.
-    pub(crate) fn owner(&self) -> usize {
-        self.owner
-    }
-
-    /// The schedules.
-    pub(crate) fn cipher(&self) -> &Cipher {
-        &self.cipher
-    }
-}
-
-/// A key lent to a task. It may be gone by the time the task flies (C), so every use asks whether it lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LentKey(*const KeyObject);
-
-// SAFETY: keys may be used from any thread; whoever gave it keeps it while the task flies (the C contract; by owning it
-// in Rust).
-unsafe impl Send for LentKey {}
-// SAFETY: as above.
-unsafe impl Sync for LentKey {}
-
-impl LentKey {
-    /// From a C handle.
-    ///
-    /// # Safety
-    /// NULL, or a handle this library gave out (possibly stale).
-    #[cfg(feature = "capi")]
-    pub(crate) unsafe fn from_handle(key: *const KeyObject) -> LentKey {
-        LentKey(key)
-    }
-
-    /// The handle.
-    #[cfg(feature = "capi")]
-    pub(crate) fn handle(self) -> *const KeyObject {
-        self.0
-    }
-
-    /// For a task that owns a share of the key.
-    pub(crate) fn of(key: &KeyObject) -> LentKey {
-        LentKey(key)
-    }
-
-    /// The key, if it lives.
-    #[inline(always)]
-    pub(crate) fn get<'a>(self) -> Option<&'a KeyObject> {
-        // SAFETY: keys of C programs are type-stable; those of the Rust face are owned by the task that lends them.
-        unsafe { live(self.0) }
-    }
 }

@@ -46,6 +46,9 @@ impl From<Error> for Failure {
     }
 }
 
+/// The level that another compressor may stand in for.
+const FASTEST: u8 = 1;
+
 /// Checksums of data that does not fit the first cache are made in pieces that do.
 const PIECE: usize = 16 << 10;
 
@@ -68,8 +71,7 @@ impl Recipe {
     pub(crate) fn run(self, codecs: &mut Codecs, from: &[u8], to: &mut [u8]) -> Result<(usize, u64), Failure> {
         match self.kind {
             Kind::CompressDeflate => {
-                let n = codecs.deflater(self.level)?.deflate(from, to).ok_or(Failure::TooLong)?;
-                Ok((n, deflate_sums(from)))
+                Ok((self.deflate(codecs, from, to)?, deflate_sums(from)))
             }
             Kind::DecompressDeflate => {
                 let n = codecs.inflater()?.inflate(from, to)?;
@@ -85,6 +87,19 @@ impl Recipe {
                 Ok((n, lz4_sums(&to[..n])))
             }
         }
+    }
+}
+
+impl Recipe {
+    /// What the fast compressor cannot fit, the other may.
+    fn deflate(self, codecs: &mut Codecs, from: &[u8], to: &mut [u8]) -> Result<usize, Failure> {
+        if self.level == FASTEST
+            && let Some(fast) = codecs.fast()?
+            && let Some(n) = fast.deflate(from, to)?
+        {
+            return Ok(n);
+        }
+        codecs.deflater(self.level)?.deflate(from, to).ok_or(Failure::TooLong)
     }
 }
 

@@ -1,6 +1,8 @@
 //! libdeflate and lz4, as safe functions on slices; and bounce memory that is not touched before it is used.
 #![expect(unsafe_code, reason = "calls C libraries; allocates untouched memory")]
 
+pub(crate) mod isal;
+
 use core::ffi::{c_char, c_int};
 use core::ptr::NonNull;
 use libdeflate_sys as sys;

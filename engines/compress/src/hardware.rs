@@ -30,9 +30,9 @@ pub struct Level(u8);
 impl Level {
     /// Fast: the level of a card. What contexts use unless told otherwise, and what C programs get.
     pub const FAST: Level = Level(1);
-    /// A tenth smaller, at half the speed.
+    /// About 6 % smaller, at half the speed.
     pub const BALANCED: Level = Level(6);
-    /// As small as it gets, a hundred times slower.
+    /// As small as it gets, very slowly.
     pub const SMALL: Level = Level(12);
 
     /// A level from 1 (fast) to 12 (small).

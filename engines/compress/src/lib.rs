@@ -8,7 +8,7 @@
 //! | `tools.rs` | the tools of whoever carries a job out: codec states and bounce memory, used again and again |
 //! | `codec.rs` | one job on plain slices |
 //! | `lz4.rs` | LZ4 streams: blocks back to back |
-//! | `ffi.rs` | libdeflate and lz4, the codecs underneath |
+//! | `ffi.rs`, `ffi/isal.rs` | libdeflate and lz4, the codecs underneath; ISA-L for the fastest level where it is installed |
 //! | `c.rs` | the C entry points (feature `capi`) |
 
 mod tools;

@@ -1,7 +1,7 @@
 //! The tools of whoever carries a job out: codec states and bounce memory. A context keeps as many sets as threads ever
 //! worked for it at the same time.
 
-use crate::ffi::{Deflater, Inflater, Scratch};
+use crate::ffi::{Deflater, Inflater, Scratch, isal};
 use softdpu_status::Result;
 use std::sync::{Mutex, MutexGuard};
 
@@ -16,11 +16,24 @@ pub(crate) struct Tools {
 /// Codec states, made when they are first needed.
 #[derive(Debug, Default)]
 pub(crate) struct Codecs {
+    /// Looked for already; nothing where the machine has none.
+    fast: Option<Option<isal::Deflater>>,
     deflater: Option<Deflater>,
     inflater: Option<Inflater>,
 }
 
 impl Codecs {
+    /// The fast compressor of the fastest level, where the machine has it.
+    ///
+    /// # Errors
+    /// NoMemory.
+    pub(crate) fn fast(&mut self) -> Result<Option<&mut isal::Deflater>> {
+        match &mut self.fast {
+            Some(looked) => Ok(looked.as_mut()),
+            none => Ok(none.insert(isal::Deflater::find()?).as_mut()),
+        }
+    }
+
     /// The compressor; `level` is the same in every call.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ const ORDERED: u32 = 1;
 unsafe fn context<'a>(dma: *const Core, call: &str) -> Result<&'a Core> {
     // SAFETY: handles of this library, as the contract demands.
     let core = unsafe { checked(dma, call)? };
-    if core.info().kind != Dma::INFO.kind {
+    if !core.is_of(Dma::INFO) {
         log::error!(target: "softdpu::handle", "{call}: context {dma:p} is a {} context, not a dma context", core.info().name);
         return Err(Error::new(Code::InvalidValue, "not a dma context"));
     }
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn doca_dma_task_memcpy_alloc_init(
     const CALL: &str = "doca_dma_task_memcpy_alloc_init";
     // SAFETY: a handle, or NULL.
     let core = match unsafe { live(dma) } {
-        Some(core) if core.info().kind == Dma::INFO.kind && !task.is_null() => core.as_static(),
+        Some(core) if core.is_of(Dma::INFO) && !task.is_null() => core.as_static(),
         _ => {
             // SAFETY: a handle, or NULL.
             let refusal = unsafe { context(dma, CALL) }.and_then(|_| null::<()>(CALL, "task"));

@@ -7,7 +7,9 @@
 use lexopt::Parser;
 use lexopt::prelude::*;
 use serde::Serialize;
-use softdpu_card::{Feature, Function};
+use softdpu::compress::Kind;
+use softdpu::sha::Algorithm;
+use softdpu_card::{EngineKind, Feature, Function};
 use softdpu_memory::export::MAX_TOKEN;
 
 use crate::card::{CARD_HELP, CardOptions};
@@ -131,6 +133,95 @@ fn answer(function: &Function, call: &str) -> Option<Answer> {
         "doca_dma_cap_get_max_num_tasks" => on_dma(dma.max_num_tasks.into()),
         "doca_dma_cap_task_memcpy_get_max_buf_size" => on_dma(dma.max_buf_size),
         "doca_dma_cap_task_memcpy_get_max_buf_list_len" => on_dma(dma.max_buf_list_len.into()),
+        call if call.starts_with("doca_aes_gcm_") => return aes_gcm(function, call),
+        call if call.starts_with("doca_compress_") => return compress(function, call),
+        call if call.starts_with("doca_sha_") => return sha(function, call),
+        call if call.starts_with("doca_ec_") => return erasure_coding(function, call),
+        _ => return None,
+    })
+}
+
+/// The answers of the AES-GCM engine: the same calls for each direction.
+fn aes_gcm(function: &Function, call: &str) -> Option<Answer> {
+    let limits = &function.limits().aes_gcm;
+    let rest = call.strip_prefix("doca_aes_gcm_cap_")?;
+    if rest == "get_max_num_tasks" {
+        let supported = function.supports(EngineKind::AesGcm);
+        return Some(if supported { Answer::Number(limits.max_num_tasks.into()) } else { Answer::No });
+    }
+    let (feature, question) = match rest.strip_prefix("task_encrypt_") {
+        Some(question) => (Feature::AesGcmEncrypt, question),
+        None => (Feature::AesGcmDecrypt, rest.strip_prefix("task_decrypt_")?),
+    };
+    let on = |feature| if function.has(feature) { Answer::Yes } else { Answer::No };
+    let answer = match question {
+        "is_supported" => Answer::Yes,
+        "is_tag_96_supported" => on(Feature::AesGcmTag96),
+        "is_tag_128_supported" => on(Feature::AesGcmTag128),
+        // The call asks for a type; the answer is that for the longer one.
+        "is_key_type_supported" => on(Feature::AesGcmKey256),
+        "get_max_iv_len" => Answer::Number(limits.max_iv_len.min(12).into()),
+        "get_max_buf_size" => Answer::Number(limits.max_buf_size),
+        "get_max_list_buf_num_elem" => Answer::Number(limits.max_buf_list_len.into()),
+        _ => return None,
+    };
+    Some(if function.has(feature) { answer } else { Answer::No })
+}
+
+/// The answers of the compression engine: three calls for each kind of task.
+fn compress(function: &Function, call: &str) -> Option<Answer> {
+    let limits = &function.limits().compress;
+    let rest = call.strip_prefix("doca_compress_cap_")?;
+    if rest == "get_max_num_tasks" {
+        let supported = function.supports(EngineKind::Compress);
+        return Some(if supported { Answer::Number(limits.max_num_tasks.into()) } else { Answer::No });
+    }
+    let rest = rest.strip_prefix("task_")?;
+    let (kind, question) = Kind::ALL.iter().find_map(|kind| Some((kind, rest.strip_prefix(kind.name())?)))?;
+    let answer = match question {
+        "_is_supported" => Answer::Yes,
+        "_get_max_buf_size" => Answer::Number(limits.max_buf_size),
+        "_get_max_buf_list_len" => Answer::Number(limits.max_buf_list_len.into()),
+        _ => return None,
+    };
+    Some(if function.has(kind.feature()) { answer } else { Answer::No })
+}
+
+/// The answers of the hash engine. Where a call asks for a hash function, what holds for all of them: a destination of
+/// that room and pieces of that size suit each.
+fn sha(function: &Function, call: &str) -> Option<Answer> {
+    let limits = &function.limits().sha;
+    let number = |n: u64| if function.supports(EngineKind::Sha) { Answer::Number(n) } else { Answer::No };
+    let all = |features: &[Feature]| {
+        if features.iter().all(|f| function.has(*f)) { Answer::Yes } else { Answer::No }
+    };
+    let largest = |size: fn(Algorithm) -> usize| Algorithm::ALL.into_iter().map(size).max().unwrap_or(0) as u64;
+    Some(match call.strip_prefix("doca_sha_cap_")? {
+        "task_hash_get_supported" => all(&[Feature::Sha1, Feature::Sha256, Feature::Sha512]),
+        "task_partial_hash_get_supported" => {
+            all(&[Feature::Sha1Partial, Feature::Sha256Partial, Feature::Sha512Partial])
+        }
+        "get_max_list_buf_num_elem" => number(limits.max_buf_list_len.into()),
+        "get_max_src_buf_size" => number(limits.max_src_buf_size),
+        "get_min_dst_buf_size" => number(largest(Algorithm::digest_len)),
+        "get_partial_hash_block_size" => number(largest(Algorithm::block_len)),
+        "get_max_num_tasks" => number(limits.max_num_tasks.into()),
+        _ => return None,
+    })
+}
+
+/// The answers of the erasure coding engine.
+fn erasure_coding(function: &Function, call: &str) -> Option<Answer> {
+    let limits = &function.limits().erasure_coding;
+    let number = |n: u64| if function.supports(EngineKind::ErasureCoding) { Answer::Number(n) } else { Answer::No };
+    let can = |feature| if function.has(feature) { Answer::Yes } else { Answer::No };
+    Some(match call.strip_prefix("doca_ec_cap_")? {
+        "get_max_block_size" => number(limits.max_block_size),
+        "get_max_buf_list_len" => number(limits.max_buf_list_len.into()),
+        "task_galois_mul_is_supported" => can(Feature::EcGaloisMul),
+        "task_create_is_supported" => can(Feature::EcCreate),
+        "task_update_is_supported" => can(Feature::EcUpdate),
+        "task_recover_is_supported" => can(Feature::EcRecover),
         _ => return None,
     })
 }

@@ -5,10 +5,12 @@ use super::state::{Farewell, FreeCallback, Mmap};
 use crate::call::enter;
 use crate::dev::{Dev, MAX_EXPORT_ACCESS_TOKEN, device};
 use softdpu_memory::export::MAX_TOKEN;
+use softdpu_memory::dmabuf::DmabufRange;
 use softdpu_memory::handle::checked;
 use softdpu_memory::region::Access;
 use softdpu_status::{Code, Result};
 use std::ffi::{c_int, c_void};
+use std::os::fd::BorrowedFd;
 
 /// What the capability call promises is what the descriptors can carry.
 const _: () = assert!(MAX_EXPORT_ACCESS_TOKEN == MAX_TOKEN);
@@ -23,11 +25,17 @@ pub unsafe extern "C" fn doca_mmap_set_memrange(mmap: *mut Mmap, addr: *mut c_vo
     enter(CALL, || {
         // SAFETY: the caller's promise.
         let this = unsafe { checked(mmap, CALL) }?;
-        set_range(this, CALL, addr as usize, len)
+        set_range(this, CALL, addr as usize, len, || Ok(None))
     })
 }
 
-fn set_range(this: &Mmap, call: &str, base: usize, len: usize) -> Result<()> {
+fn set_range(
+    this: &Mmap,
+    call: &str,
+    base: usize,
+    len: usize,
+    dmabuf: impl FnOnce() -> Result<Option<DmabufRange>>,
+) -> Result<()> {
     if base == 0 || len == 0 || base.checked_add(len).is_none() {
         let line = format_args!("{call}: [{base:#x}, +{len}) is no range: NULL, empty or wrapping");
         return Err(this.refuse(Code::InvalidValue, "no range", line));
@@ -37,11 +45,13 @@ fn set_range(this: &Mmap, call: &str, base: usize, len: usize) -> Result<()> {
         let line = format_args!("{call}: the range was set before, to [{base:#x}, +{len})");
         return Err(this.refuse(Code::NotPermitted, "the range was set before", line));
     }
+    state.dmabuf = dmabuf()?;
     state.range = Some((base, len));
     Ok(())
 }
 
-/// A range out of a dmabuf. Not available: after the usual checks the call answers NOT_SUPPORTED.
+/// A range out of a dmabuf (or of a memfd sealed against shrinking), which the program names by `addr`. The map has a
+/// descriptor of its own afterwards.
 ///
 /// # Safety
 /// NULL or a handle of this library.
@@ -57,16 +67,15 @@ pub unsafe extern "C" fn doca_mmap_set_dmabuf_memrange(
     enter(CALL, || {
         // SAFETY: the caller's promise.
         let this = unsafe { checked(mmap, CALL) }?;
-        let base = addr as usize;
-        if dmabuf_fd < 0 || base == 0 || len == 0 || base.checked_add(len).is_none() {
-            let line = format_args!("{CALL}: descriptor {dmabuf_fd}, range [{base:#x}, +{len})");
-            return Err(this.refuse(Code::InvalidValue, "no descriptor or no range", line));
+        // A descriptor that is not open is found out without borrowing it.
+        let open = dmabuf_fd >= 0 && std::fs::symlink_metadata(format!("/proc/self/fd/{dmabuf_fd}")).is_ok();
+        if !open {
+            let line = format_args!("{CALL}: descriptor {dmabuf_fd} is not open");
+            return Err(this.refuse(Code::InvalidValue, "no descriptor", line));
         }
-        let line = format_args!(
-            "{CALL}: dmabuf {dmabuf_fd} from byte {dmabuf_offset} on: not supported, map the memory \
-            and use doca_mmap_set_memrange"
-        );
-        Err(this.refuse(Code::NotSupported, "dmabuf ranges are not supported", line))
+        // SAFETY: open, as just seen; the program keeps it so during the call.
+        let fd = unsafe { BorrowedFd::borrow_raw(dmabuf_fd) };
+        set_range(this, CALL, addr as usize, len, || DmabufRange::new(fd, dmabuf_offset, len).map(Some))
     })
 }
 

@@ -7,6 +7,7 @@
 #![expect(unsafe_code, reason = "declares the object behind a handle")]
 
 use softdpu_memory::device::Device;
+use softdpu_memory::dmabuf::{DmabufMap, DmabufRange};
 use softdpu_memory::export::{Exported, Imported, MAX_TOKEN};
 use softdpu_memory::handle::{Head, Object, Slab, kind};
 use softdpu_memory::lease::Lease;
@@ -79,6 +80,9 @@ pub(super) enum Holder {
 pub(super) struct State {
     pub(super) phase: Phase,
     pub(super) range: Option<(usize, usize)>,
+    /// Where the bytes are, if not at the range's own addresses; mapped while started.
+    pub(super) dmabuf: Option<DmabufRange>,
+    mapped: Option<DmabufMap>,
     pub(super) access: Access,
     pub(super) devices: Vec<Arc<Device>>,
     pub(super) max_devices: u32,
@@ -159,6 +163,8 @@ impl Mmap {
         let state = State {
             phase,
             range,
+            dmabuf: None,
+            mapped: None,
             access,
             devices,
             max_devices: DEFAULT_MAX_DEVICES,
@@ -245,13 +251,15 @@ impl Mmap {
                 format_args!("started without a memory range"),
             ));
         };
+        let mapped = state.dmabuf.as_ref().map(DmabufRange::map).transpose()?;
+        let delta = mapped.as_ref().map_or(0, |map| map.addr().wrapping_sub(base) as isize);
         let registration = register(
             self.region,
             &Request {
                 object: &Name(self),
                 base,
                 len,
-                delta: 0,
+                delta,
                 access: state.access,
                 devices: &state.devices,
                 shared: false,
@@ -259,6 +267,7 @@ impl Mmap {
             },
         )?;
         state.phase = Phase::Started(registration);
+        state.mapped = mapped;
         state.was_started = true;
         if let Some(farewell) = &mut state.farewell {
             farewell.armed = true;
@@ -284,6 +293,7 @@ impl Mmap {
             Phase::Configurable | Phase::Started(_) => Phase::Configurable,
             Phase::Imported | Phase::Dead => Phase::Dead,
         };
+        state.mapped = None;
     }
 
     /// Stops the map for good. Returns the range and what to call now.

@@ -1,0 +1,136 @@
+//! Memory that somebody else owns and hands over as a file descriptor: a dmabuf, or a memfd that stands in for one.
+//!
+//! The bytes are mapped here for the engines; programs go on naming them by whatever address they chose.
+
+use crate::map::{Map, Source};
+use crate::page::ordinary;
+use rustix::fs::{OFlags, SealFlags, fcntl_get_seals, fcntl_getfl};
+use softdpu_status::{Code, Error, Result};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// A range of a dmabuf, not mapped yet. It has a descriptor of its own, so the program may close the one it gave.
+#[derive(Debug)]
+pub struct DmabufRange {
+    fd: OwnedFd,
+    offset: u64,
+    len: usize,
+}
+
+/// A range of a dmabuf, mapped here until it is dropped.
+#[derive(Debug)]
+pub struct DmabufMap(Map);
+
+fn refuse(code: Code, what: &'static str, line: std::fmt::Arguments<'_>) -> Error {
+    log::error!(target: "softdpu::mmap", "{line}");
+    Error::new(code, what)
+}
+
+impl DmabufRange {
+    /// Bytes `[offset, offset + len)` of the memory behind `fd`.
+    ///
+    /// # Errors
+    /// NotSupported: the descriptor is neither a dmabuf nor a memfd that cannot shrink any more (memory that its owner
+    /// can take away under a running engine is not taken). InvalidValue: the range is empty or leaves the memory.
+    /// OperatingSystem: the descriptor could not be duplicated.
+    pub fn new(fd: BorrowedFd<'_>, offset: usize, len: usize) -> Result<DmabufRange> {
+        let fixed = fcntl_get_seals(fd).is_ok_and(|seals| seals.contains(SealFlags::SHRINK));
+        if !fixed && !is_dmabuf(fd) {
+            return Err(refuse(Code::NotSupported, "no dmabuf",
+                format_args!("descriptor {fd:?} is no dmabuf, nor a memfd sealed against shrinking")));
+        }
+        let size = rustix::fs::seek(fd, rustix::fs::SeekFrom::End(0)).unwrap_or(0);
+        let end = (offset as u64).checked_add(len as u64);
+        if len == 0 || end.is_none_or(|end| end > size) {
+            return Err(refuse(Code::InvalidValue, "the range leaves the dmabuf",
+                format_args!("dmabuf {fd:?}: [{offset}, +{len}) leaves its {size} bytes")));
+        }
+        let fd = fd.try_clone_to_owned().map_err(|e| {
+            refuse(Code::OperatingSystem, "no descriptor", format_args!("dmabuf {fd:?} cannot be duplicated: {e}"))
+        })?;
+        Ok(DmabufRange { fd, offset: offset as u64, len })
+    }
+
+    /// Maps it, for reading and, where the descriptor allows it, writing.
+    ///
+    /// # Errors
+    /// NotSupported: memory without a mapping for processors. Driver: the mapping failed otherwise.
+    pub fn map(&self) -> Result<DmabufMap> {
+        let lead = (self.offset % ordinary() as u64) as usize;
+        let failed = |e: rustix::io::Errno| {
+            let code = if e == rustix::io::Errno::NODEV { Code::NotSupported } else { Code::Driver };
+            refuse(code, "the dmabuf cannot be mapped", format_args!("dmabuf {:?}: mapping failed: {e}", self.fd))
+        };
+        let fd = || self.fd.try_clone().map_err(|e| failed(rustix::io::Errno::from_io_error(&e).unwrap_or(rustix::io::Errno::IO)));
+        let whole = self.len + lead;
+        let from = self.offset - lead as u64;
+        let writable = fcntl_getfl(&self.fd).is_ok_and(|mode| mode & OFlags::RWMODE == OFlags::RDWR);
+        if writable {
+            match Map::new(Source::Descriptor(fd()?, from), whole, 1, ordinary(), true) {
+                Ok(map) => return Ok(DmabufMap(map.narrow(lead))),
+                Err(rustix::io::Errno::PERM | rustix::io::Errno::ACCESS) => {}
+                Err(e) => return Err(failed(e)),
+            }
+        }
+        let map = Map::new(Source::Descriptor(fd()?, from), whole, 1, ordinary(), false).map_err(failed)?;
+        Ok(DmabufMap(map.narrow(lead)))
+    }
+}
+
+impl DmabufMap {
+    /// Where the first byte stands in this process.
+    pub fn addr(&self) -> usize {
+        self.0.addr()
+    }
+}
+
+impl AsFd for DmabufRange {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Kernels name dmabufs in their link: `/dmabuf:` or `anon_inode:dmabuf`.
+fn is_dmabuf(fd: BorrowedFd<'_>) -> bool {
+    use std::os::fd::AsRawFd;
+    std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))
+        .is_ok_and(|link| link.to_string_lossy().contains("dmabuf"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+
+    fn memfd(len: u64, seal: bool) -> OwnedFd {
+        let fd = memfd_create("softdpu-test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
+        ftruncate(&fd, len).unwrap();
+        if seal {
+            rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK).unwrap();
+        }
+        fd
+    }
+
+    #[test]
+    fn a_sealed_memfd_stands_in_for_a_dmabuf() {
+        let fd = memfd(65536, true);
+        let code = |offset, len| DmabufRange::new(fd.as_fd(), offset, len).map(|_| ()).map_err(|e| e.code());
+        assert_eq!(code(0, 65536), Ok(()));
+        assert_eq!(code(4097, 61439), Ok(()));
+        assert_eq!(code(0, 65537), Err(Code::InvalidValue));
+        assert_eq!(code(65536, 1), Err(Code::InvalidValue));
+        assert_eq!(code(usize::MAX, 2), Err(Code::InvalidValue));
+        assert_eq!(code(0, 0), Err(Code::InvalidValue));
+        rustix::io::pwrite(&fd, b"odd offsets work", 4097).unwrap();
+        let map = DmabufRange::new(fd.as_fd(), 4097, 16).unwrap().map().unwrap();
+        assert_eq!(map.addr() % 4096, 1);
+        assert_eq!(map.0.len(), 16);
+    }
+
+    #[test]
+    fn memory_that_can_shrink_is_refused() {
+        let fd = memfd(4096, false);
+        assert_eq!(DmabufRange::new(fd.as_fd(), 0, 4096).unwrap_err().code(), Code::NotSupported);
+        let file = std::fs::File::open("/proc/self/exe").unwrap();
+        assert_eq!(DmabufRange::new(file.as_fd(), 0, 16).unwrap_err().code(), Code::NotSupported);
+    }
+}

@@ -1,0 +1,263 @@
+//! The engine's whole task path against aws-lc and OpenSSL called directly, in turn, in one run.
+//!
+//! ```text
+//! cargo run --release -p softdpu-aes-gcm --example against
+//! ```
+//!
+//! Nanoseconds per message (median of the rounds) and the rate over aws-lc's (median of the rounds' ratios): AES-256-GCM,
+//! 12-byte vector, fresh for every message, 16-byte tag, from one place to another. OpenSSL is taken from the system when
+//! it is there.
+#![expect(unsafe_code, reason = "calls the yardsticks as C programs do")]
+#![expect(clippy::undocumented_unsafe_blocks, reason = "each call as its manual page says")]
+
+use aws_lc_sys as lc;
+use softdpu_aes_gcm::{AesGcm, Config, Decrypt, Encrypt, Iv, Key, TagLen};
+use softdpu_card::{EngineKind, Machine};
+use softdpu_memory::{Access, Memory};
+use softdpu_room::pump::ProgressEngine;
+use softdpu_room::session::{Device, Session};
+use softdpu_room::task::Next;
+use softdpu_room::typed::Context;
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+const KEY: [u8; 32] = [7; 32];
+const ROUNDS: usize = 31;
+
+type Contestant = Box<dyn FnMut(u64)>;
+
+fn fresh(counter: &mut u64) -> [u8; 12] {
+    *counter += 1;
+    let mut iv = [0; 12];
+    iv[..8].copy_from_slice(&counter.to_le_bytes());
+    iv
+}
+
+fn aws_lc(size: usize) -> Contestant {
+    let context = unsafe { lc::EVP_AEAD_CTX_new(lc::EVP_aead_aes_256_gcm(), KEY.as_ptr(), 32, 16) };
+    let (src, mut dst, mut counter) = (vec![0x5a; size], vec![0u8; size + 16], 0);
+    Box::new(move |n| {
+        for _ in 0..n {
+            let (iv, mut tag_len) = (fresh(&mut counter), 0);
+            let (out, tag) = dst.split_at_mut(size);
+            let ok = unsafe {
+                lc::EVP_AEAD_CTX_seal_scatter(
+                    context,
+                    out.as_mut_ptr(),
+                    tag.as_mut_ptr(),
+                    &raw mut tag_len,
+                    16,
+                    iv.as_ptr(),
+                    12,
+                    src.as_ptr(),
+                    size,
+                    null(),
+                    0,
+                    null(),
+                    0,
+                )
+            };
+            assert_eq!(ok, 1);
+        }
+    })
+}
+
+type Fetch = unsafe extern "C" fn(*mut c_void, *const i8, *const i8) -> *mut c_void;
+type New = unsafe extern "C" fn() -> *mut c_void;
+type Init = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *const u8, *const u8) -> c_int;
+type Update = unsafe extern "C" fn(*mut c_void, *mut u8, *mut c_int, *const u8, c_int) -> c_int;
+type Final = unsafe extern "C" fn(*mut c_void, *mut u8, *mut c_int) -> c_int;
+type Ctrl = unsafe extern "C" fn(*mut c_void, c_int, c_int, *mut c_void) -> c_int;
+
+fn openssl(size: usize) -> Option<Contestant> {
+    let library = unsafe { libc::dlopen(c"libcrypto.so.3".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    if library.is_null() {
+        return None;
+    }
+    let symbol = |name: &CStr| unsafe { libc::dlsym(library, name.as_ptr()) };
+    let (fetch, new, init, update, last, ctrl) = unsafe {
+        (
+            std::mem::transmute::<*mut c_void, Fetch>(symbol(c"EVP_CIPHER_fetch")),
+            std::mem::transmute::<*mut c_void, New>(symbol(c"EVP_CIPHER_CTX_new")),
+            std::mem::transmute::<*mut c_void, Init>(symbol(c"EVP_EncryptInit_ex")),
+            std::mem::transmute::<*mut c_void, Update>(symbol(c"EVP_EncryptUpdate")),
+            std::mem::transmute::<*mut c_void, Final>(symbol(c"EVP_EncryptFinal_ex")),
+            std::mem::transmute::<*mut c_void, Ctrl>(symbol(c"EVP_CIPHER_CTX_ctrl")),
+        )
+    };
+    let context = unsafe {
+        let cipher = fetch(null_mut(), c"AES-256-GCM".as_ptr().cast(), null());
+        let context = new();
+        init(context, cipher, null_mut(), KEY.as_ptr(), [0; 12].as_ptr());
+        context
+    };
+    let (src, mut dst, mut counter) = (vec![0x5a; size], vec![0u8; size + 32], 0);
+    Some(Box::new(move |n| {
+        for _ in 0..n {
+            let (iv, mut len, mut tag) = (fresh(&mut counter), 0, [0u8; 16]);
+            unsafe {
+                init(context, null_mut(), null_mut(), null(), iv.as_ptr());
+                update(context, dst.as_mut_ptr(), &raw mut len, src.as_ptr(), size as c_int);
+                last(context, dst.as_mut_ptr().add(size), &raw mut len);
+                assert_eq!(ctrl(context, 0x10, 16, tag.as_mut_ptr().cast()), 1);
+            }
+        }
+    }))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Encrypt,
+    Decrypt,
+    /// Into memory that others may be reading.
+    DecryptShared,
+}
+
+fn engine(session: &Session, device: &Device, size: usize, depth: u32, way: Way) -> Contestant {
+    let stride = (size + 16).next_multiple_of(64);
+    let memory = |access| {
+        Memory::heap(2 * depth as usize * stride).access(access).register(&[device.shared()]).expect("memory")
+    };
+    let private = memory(Access::LOCAL_READ_WRITE);
+    let shared = memory(Access::LOCAL_READ_WRITE | Access::RDMA_READ);
+    let key = Key::new(&KEY).expect("a key");
+    let mut pe = ProgressEngine::new(session).expect("an engine");
+    let left = Arc::new(AtomicU64::new(0));
+    let back = Arc::new(AtomicU64::new(0));
+    let (mut counter, inner, returned) = (0, left.clone(), back.clone());
+    let mut kept: Vec<Encrypt> = Vec::new();
+    let mut opened: Vec<Decrypt> = Vec::new();
+    for i in 0..depth as usize {
+        let from = if way == Way::Encrypt { size } else { size + 16 };
+        let mut src = private.buf(2 * i * stride..2 * i * stride + from).expect("a window");
+        let to = (2 * i + 1) * stride..(2 * i + 1) * stride + size + 16;
+        let dst = if way == Way::DecryptShared { shared.buf(to) } else { private.buf(to) }.expect("a window");
+        src.push_slice(&vec![0x5a; size]).expect("room");
+        let (key, iv, tag) = (key.clone(), Iv::from([9; 12]), TagLen::Bits128);
+        if way == Way::Encrypt {
+            kept.push(Encrypt { src, dst, key, iv, aad_len: 0, tag });
+        } else {
+            opened.push(Decrypt { src, dst, key, iv, aad_len: 0, tag });
+        }
+    }
+    let count = move |inner: &AtomicU64, returned: &AtomicU64| {
+        returned.store(returned.load(Relaxed) + 1, Relaxed);
+        let left = inner.load(Relaxed);
+        inner.store(left.saturating_sub(1), Relaxed);
+        left > 0
+    };
+    let (out, idle) = std::sync::mpsc::channel();
+    let (out2, idle2) = std::sync::mpsc::channel();
+    let (inner2, returned2) = (left.clone(), back.clone());
+    let config = Config {
+        tasks: depth,
+        on_encrypt: Some(Box::new(move |mut done, _| {
+            done.result.expect("encrypted");
+            done.task.dst.reset();
+            done.task.iv = Iv::from(fresh(&mut counter));
+            if count(&inner, &returned) {
+                return Next::Again(done.task);
+            }
+            out.send(done.task).expect("kept");
+            Next::Free
+        })),
+        on_decrypt: Some(Box::new(move |mut done, _| {
+            done.result.expect("decrypted");
+            done.task.dst.reset();
+            if count(&inner2, &returned2) {
+                return Next::Again(done.task);
+            }
+            out2.send(done.task).expect("kept");
+            Next::Free
+        })),
+    };
+    let mut context =
+        Context::<AesGcm>::start(&mut pe, device, config).and_then(|s| s.wait(&mut pe)).expect("running");
+    if way != Way::Encrypt {
+        // Seal what is to be opened.
+        for task in &mut opened {
+            let raw = unsafe { lc::EVP_AEAD_CTX_new(lc::EVP_aead_aes_256_gcm(), KEY.as_ptr(), 32, 16) };
+            let (mut sealed, mut len) = (vec![0u8; size + 16], 0);
+            let plain = task.src.to_vec();
+            unsafe {
+                let iv = [9u8; 12];
+                lc::EVP_AEAD_CTX_seal(
+                    raw,
+                    sealed.as_mut_ptr(),
+                    &raw mut len,
+                    size + 16,
+                    iv.as_ptr(),
+                    12,
+                    plain.as_ptr(),
+                    size,
+                    null(),
+                    0,
+                );
+                lc::EVP_AEAD_CTX_free(raw);
+            }
+            task.src.reset();
+            task.src.push_slice(&sealed).expect("room");
+        }
+    }
+    Box::new(move |n| {
+        let flying = n.min(u64::from(depth));
+        left.store(n - flying, Relaxed);
+        back.store(0, Relaxed);
+        for _ in 0..flying {
+            if way == Way::Encrypt {
+                context.post(kept.pop().expect("idle")).expect("posted");
+            } else {
+                context.post(opened.pop().expect("idle")).expect("posted");
+            }
+        }
+        while back.load(Relaxed) < n {
+            pe.progress();
+        }
+        kept.extend(idle.try_iter());
+        opened.extend(idle2.try_iter());
+    })
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn main() {
+    let machine = Machine::builder().build().expect("a machine");
+    let board = if std::env::args().any(|a| a == "threads") {
+        softdpu_board::threads()
+    } else {
+        softdpu_room::session::inline()
+    };
+    let session = Session::new(machine, board);
+    let device = session.first_with(EngineKind::AesGcm).and_then(|d| d.open()).expect("a device");
+    println!("{:>8}  {:30} {:>12} {:>8} {:>14}", "bytes", "contestant", "ns/message", "GB/s", "x to aws-lc");
+    for size in [64usize, 256, 1024, 4096, 16384, 65536, 262_144, 1 << 20] {
+        let mut all: Vec<(&str, Contestant)> = vec![("aws-lc, seal_scatter", aws_lc(size))];
+        all.extend(openssl(size).map(|o| ("OpenSSL EVP", o)));
+        all.push(("engine, encrypt, 1 in flight", engine(&session, &device, size, 1, Way::Encrypt)));
+        all.push(("engine, encrypt, 32 in flight", engine(&session, &device, size, 32, Way::Encrypt)));
+        all.push(("engine, decrypt, 32 in flight", engine(&session, &device, size, 32, Way::Decrypt)));
+        all.push(("engine, decrypt to shared, 32", engine(&session, &device, size, 32, Way::DecryptShared)));
+        let amount = (4_000_000 / (size as u64 / 8 + 80)).max(4);
+        let mut times = vec![Vec::new(); all.len()];
+        for round in 0..ROUNDS + 2 {
+            for (contestant, times) in all.iter_mut().zip(&mut times) {
+                let start = Instant::now();
+                contestant.1(amount);
+                if round >= 2 {
+                    times.push(start.elapsed().as_nanos() as f64 / amount as f64);
+                }
+            }
+        }
+        for ((name, _), ns) in all.iter().zip(&times) {
+            let ratio = median(times[0].iter().zip(ns).map(|(a, b)| a / b).collect());
+            let mid = median(ns.clone());
+            println!("{size:>8}  {name:30} {mid:>12.1} {:>8.2} {ratio:>14.3}", size as f64 / mid);
+        }
+    }
+}

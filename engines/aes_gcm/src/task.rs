@@ -1,0 +1,223 @@
+//! The tasks, and the job they become in a slot.
+
+use crate::ffi::{SHORT_TAG, TAG};
+use crate::hardware::AesGcm;
+use crate::key::{Iv, Key};
+use crate::lent::LentKey;
+use softdpu_memory::buf::{Buf, Lend as _};
+use softdpu_memory::node::Lent;
+use softdpu_room::task::Task;
+
+/// Which way a job goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Direction {
+    /// [`Encrypt`].
+    Encrypt = 0,
+    /// [`Decrypt`].
+    Decrypt = 1,
+}
+
+impl Direction {
+    /// For messages.
+    pub(crate) fn name(self) -> &'static str {
+        ["encrypt", "decrypt"][self as usize]
+    }
+}
+
+/// How long a tag is. Short ones are the first bytes of whole ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum TagLen {
+    /// 12 bytes.
+    Bits96,
+    /// 16 bytes.
+    #[default]
+    Bits128,
+}
+
+impl TagLen {
+    /// In bytes.
+    #[expect(clippy::len_without_is_empty, reason = "the length itself")]
+    pub const fn len(self) -> usize {
+        match self {
+            TagLen::Bits96 => SHORT_TAG,
+            TagLen::Bits128 => TAG,
+        }
+    }
+
+    /// From a number of bytes: 12 or 16.
+    pub fn from_len(len: u32) -> Option<TagLen> {
+        [TagLen::Bits96, TagLen::Bits128].into_iter().find(|tag| tag.len() == len as usize)
+    }
+}
+
+/// Encrypts the data of `src` (and of what is chained to it) behind the data of `dst`.
+///
+/// The first `aad_len` bytes of the source are additional data: authenticated and copied as they are. What is added to
+/// the destination is additional data, cipher text, tag; the result is how many bytes that are. Both lists may be cut
+/// anywhere.
+///
+/// ```
+/// use softdpu_aes_gcm::{AesGcm, Config, Decrypt, Encrypt, Iv, Key, TagLen};
+/// # use softdpu_card::{EngineKind, Machine};
+/// # use softdpu_memory::Memory;
+/// # use softdpu_room::{pump::ProgressEngine, session::Session, typed::Context};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let session = Session::new(Machine::builder().build()?, softdpu_room::session::inline());
+/// let device = session.first_with(EngineKind::AesGcm)?.open()?;
+/// let mut pe = ProgressEngine::new(&session)?;
+/// let mut aes_gcm = Context::<AesGcm>::start(&mut pe, &device, Config::default())?.wait(&mut pe)?;
+///
+/// let memory = Memory::heap(4096).register(&[device.shared()])?;
+/// let mut src = memory.buf(..1024)?;
+/// src.push_slice(b"header, then the secret")?;
+/// let (key, iv, tag) = (Key::new(&[7; 32])?, Iv::from([1; 12]), TagLen::Bits128);
+/// let sealed = pe.run(aes_gcm.submit(Encrypt {
+///     src,
+///     dst: memory.buf(1024..2048)?,
+///     key: key.clone(),
+///     iv,
+///     aad_len: 8,
+///     tag,
+/// }).map_err(|refused| refused.error)?);
+/// assert_eq!(sealed.result?, 23 + 16);
+/// assert_eq!(&sealed.task.dst.to_vec()[..8], b"header, ");
+///
+/// let (src, dst) = (sealed.task.dst, memory.buf(2048..3072)?);
+/// let opened = pe.run(aes_gcm.submit(Decrypt { src, dst, key, iv, aad_len: 8, tag }).map_err(|refused| refused.error)?);
+/// assert_eq!(opened.result?, 23);
+/// assert_eq!(opened.task.dst.to_vec(), b"header, then the secret");
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Encrypt {
+    /// Additional data, then plain text.
+    pub src: Buf,
+    /// Where additional data, cipher text and tag go.
+    pub dst: Buf,
+    /// The key.
+    pub key: Key,
+    /// The initialisation vector, used once for this key.
+    pub iv: Iv,
+    /// Bytes of additional data.
+    pub aad_len: u32,
+    /// Length of the tag.
+    pub tag: TagLen,
+}
+
+/// Decrypts the data of `src` (additional data, cipher text, tag) behind the data of `dst`, to which additional data and
+/// plain text are added; the result is how many bytes that are.
+///
+/// A message that is not authentic fails with IoFailed: the destination's data does not grow, and no plain text is left
+/// behind it.
+///
+/// ```
+/// # use softdpu_aes_gcm::{AesGcm, Config, Decrypt, Iv, Key, TagLen};
+/// # use softdpu_card::{EngineKind, Machine};
+/// # use softdpu_memory::Memory;
+/// # use softdpu_room::{pump::ProgressEngine, session::Session, typed::Context};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let session = Session::new(Machine::builder().build()?, softdpu_room::session::inline());
+/// # let device = session.first_with(EngineKind::AesGcm)?.open()?;
+/// # let mut pe = ProgressEngine::new(&session)?;
+/// # let mut aes_gcm = Context::<AesGcm>::start(&mut pe, &device, Config::default())?.wait(&mut pe)?;
+/// # let memory = Memory::heap(4096).register(&[device.shared()])?;
+/// let (mut src, dst) = (memory.buf(..64)?, memory.buf(64..128)?);
+/// src.push_slice(&[0x55; 40])?; // nobody sealed this
+/// let (key, iv, tag) = (Key::new(&[7; 32])?, Iv::from([1; 12]), TagLen::Bits96);
+/// let done = pe.run(aes_gcm.submit(Decrypt { src, dst, key, iv, aad_len: 0, tag }).map_err(|refused| refused.error)?);
+/// assert_eq!(done.result.map_err(|e| e.code()), Err(softdpu_status::Code::IoFailed));
+/// assert_eq!(done.task.dst.data_len(), 0);
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Decrypt {
+    /// Additional data, cipher text, tag.
+    pub src: Buf,
+    /// Where additional data and plain text go.
+    pub dst: Buf,
+    /// The key.
+    pub key: Key,
+    /// The initialisation vector the message was encrypted with.
+    pub iv: Iv,
+    /// Bytes of additional data.
+    pub aad_len: u32,
+    /// Length of the tag.
+    pub tag: TagLen,
+}
+
+/// A task in a slot. Both faces fill the fields; what Rust's task owns travels in `owned`.
+#[derive(Debug)]
+pub struct Job {
+    pub(crate) src: Lent,
+    pub(crate) dst: Lent,
+    pub(crate) key: LentKey,
+    /// The bytes of the vector, and how many the program said it has.
+    pub(crate) iv: [u8; Iv::MAX],
+    pub(crate) iv_len: u32,
+    pub(crate) aad_len: u32,
+    pub(crate) tag_len: u32,
+    pub(crate) direction: Direction,
+    /// C: where the program has its vector.
+    #[cfg_attr(not(feature = "capi"), allow(dead_code, reason = "of the C face"))]
+    pub(crate) iv_at: usize,
+    owned: Option<(Buf, Buf, Key)>,
+}
+
+impl Job {
+    /// A job that owns nothing (C).
+    #[cfg(feature = "capi")]
+    pub(crate) fn lent(direction: Direction, src: Lent, dst: Lent, key: LentKey) -> Job {
+        let iv = [0; Iv::MAX];
+        Job { src, dst, key, iv, iv_len: 0, aad_len: 0, tag_len: 0, direction, iv_at: 0, owned: None }
+    }
+
+    /// The vector, which was found to be no longer than a vector may be.
+    #[inline(always)]
+    pub(crate) fn iv(&self) -> &[u8] {
+        &self.iv[..(self.iv_len as usize).min(Iv::MAX)]
+    }
+}
+
+macro_rules! task {
+    ($name:ident) => {
+        impl Task for $name {
+            type Engine = AesGcm;
+            type Output = u64;
+
+            #[inline]
+            fn into_job(self) -> Job {
+                let mut iv = [0; Iv::MAX];
+                let given = self.iv.as_bytes();
+                iv[..given.len()].copy_from_slice(given);
+                Job {
+                    src: self.src.lend(),
+                    dst: self.dst.lend(),
+                    key: LentKey::of(self.key.object()),
+                    iv,
+                    iv_len: given.len() as u32,
+                    aad_len: self.aad_len,
+                    tag_len: self.tag.len() as u32,
+                    direction: Direction::$name,
+                    iv_at: 0,
+                    owned: Some((self.src, self.dst, self.key)),
+                }
+            }
+
+            #[inline]
+            fn from_job(job: Job) -> $name {
+                let iv = Iv::new(job.iv()).expect("made from a vector");
+                let tag = TagLen::from_len(job.tag_len).expect("made from a tag length");
+                let (src, dst, key) = job.owned.expect("a job of the Rust face owns its buffers");
+                $name { src, dst, key, iv, aad_len: job.aad_len, tag }
+            }
+
+            #[inline]
+            fn output(raw: u64) -> u64 {
+                raw
+            }
+        }
+    };
+}
+task!(Encrypt);
+task!(Decrypt);

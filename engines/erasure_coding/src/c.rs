@@ -1,0 +1,495 @@
+//! The C entry points of the erasure coding engine.
+//!
+//! `struct doca_ec` is the context, `struct doca_ec_matrix` a [`Held`], and each task its slot. Thread rule: a context,
+//! its tasks and matrices belong to one thread at a time.
+#![expect(unsafe_code, reason = "C entry points")]
+#![expect(missing_docs, clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_erasure_coding.h")]
+
+use crate::caps::{Caps, Kind};
+use crate::hardware::{Config, ErasureCoding};
+pub use crate::held::Held;
+use crate::matrix::Matrix;
+use crate::task::{Factor, Job};
+use softdpu_memory::handle::{DEAD_BIT, DeviceRecord, Head, Object, OpenDevice, Slab, checked, explain, kind, live};
+use softdpu_memory::node::{Lent, Node};
+use softdpu_room::calls::Completion;
+use softdpu_room::context::{Core, State};
+use softdpu_room::engine::Engine;
+use softdpu_room::entry::{guard, guard_unforked, guard_value};
+use softdpu_room::slot::Slot;
+use softdpu_status::{Code, Error, Result};
+use std::sync::{Arc, Mutex, PoisonError};
+
+// SAFETY: repr(C), head first.
+unsafe impl Object for Held {
+    const KIND: u32 = kind::EC_MATRIX;
+    const NAME: &'static str = "erasure coding matrix";
+}
+
+/// Where places of matrices come from. None ever goes back there: destroyed ones wait in `FREE`.
+static PLACES: Slab<Held> = Slab::new();
+static FREE: Mutex<Vec<&'static Held>> = Mutex::new(Vec::new());
+
+fn free_places() -> std::sync::MutexGuard<'static, Vec<&'static Held>> {
+    FREE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn hold(matrix: Matrix) -> Result<*const Held> {
+    let mut free = free_places();
+    // Room for the way back first, so that destroying never allocates.
+    free.try_reserve(1).map_err(|_| Error::new(Code::NoMemory, "no memory for a matrix"))?;
+    if let Some(place) = free.pop() {
+        place.replace(Some(matrix));
+        place.head().wake(kind::EC_MATRIX);
+        return Ok(place);
+    }
+    Ok(PLACES.make(Held::new(matrix))?.as_ptr())
+}
+
+fn refuse<T>(call: &str, what: &'static str) -> Result<T> {
+    log::error!(target: "softdpu::erasure_coding", "{call}: {what}");
+    Err(Error::new(Code::InvalidValue, what))
+}
+
+fn null<T>(call: &str, name: &str) -> Result<T> {
+    log::error!(target: "softdpu::erasure_coding", "{call}: {name} is NULL");
+    Err(Error::new(Code::InvalidValue, "argument is NULL"))
+}
+
+unsafe fn put<T>(call: &str, name: &str, to: *mut T, value: T) -> Result<()> {
+    if to.is_null() {
+        return null(call, name);
+    }
+    // SAFETY: non-NULL out parameter.
+    unsafe { to.write(value) };
+    Ok(())
+}
+
+unsafe fn context(ec: *const Core, call: &str) -> Result<&'static Core> {
+    // SAFETY: handles of this library, as the contract demands.
+    let core = unsafe { checked(ec, call)? };
+    if core.info().kind != ErasureCoding::INFO.kind {
+        let name = core.info().name;
+        log::error!(target: "softdpu::handle", "{call}: context {ec:p} is a {name} context, not an erasure_coding context");
+        return Err(Error::new(Code::InvalidValue, "not an erasure coding context"));
+    }
+    Ok(core.as_static())
+}
+
+unsafe fn caps(devinfo: *const DeviceRecord, call: &str) -> Result<Caps> {
+    // SAFETY: handles of this library, as the contract demands.
+    Caps::of(unsafe { checked(devinfo, call)? }.function())
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn doca_ec_create(dev: *const OpenDevice, ec: *mut *const Core) -> i32 {
+    const CALL: &str = "doca_ec_create";
+    guard_unforked(CALL, || {
+        // SAFETY: a handle, or NULL.
+        let device = unsafe { checked(dev, CALL)? }.device();
+        if ec.is_null() {
+            return null(CALL, "ec");
+        }
+        let core = Core::create(ErasureCoding::INFO, Arc::clone(device), softdpu_room::board::of_process())?;
+        // SAFETY: checked above.
+        unsafe { put(CALL, "ec", ec, core) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn doca_ec_destroy(ec: *const Core) -> i32 {
+    guard(|| {
+        // SAFETY: a handle, or NULL.
+        let core = unsafe { context(ec, "doca_ec_destroy")? };
+        // The contract of this engine has its own code for it.
+        core.destroy().map_err(|e| if e.code() == Code::InUse { Error::new(Code::BadState, e.what()) } else { e })
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn doca_ec_as_ctx(ec: *const Core) -> *const Core {
+    // SAFETY: a handle, or NULL.
+    guard_value(core::ptr::null(), || match unsafe { context(ec, "doca_ec_as_ctx") } {
+        Ok(core) => core,
+        Err(_) => core::ptr::null(),
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn doca_ec_cap_get_max_block_size(devinfo: *const DeviceRecord, max_block_size: *mut u64) -> i32 {
+    const CALL: &str = "doca_ec_cap_get_max_block_size";
+    // SAFETY: handles and out parameters of the contract.
+    guard(|| unsafe { put(CALL, "max_block_size", max_block_size, caps(devinfo, CALL)?.max_block_size) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn doca_ec_cap_get_max_buf_list_len(
+    devinfo: *const DeviceRecord,
+    max_buf_list_len: *mut u32,
+) -> i32 {
+    const CALL: &str = "doca_ec_cap_get_max_buf_list_len";
+    // SAFETY: handles and out parameters of the contract.
+    guard(|| unsafe { put(CALL, "max_buf_list_len", max_buf_list_len, caps(devinfo, CALL)?.max_buf_list_len) })
+}
+
+/// Makes a matrix for a C program; `build` gets the limits of the context's device.
+unsafe fn make(
+    call: &'static str,
+    ec: *const Core,
+    matrix: *mut *const Held,
+    build: impl FnOnce(Caps) -> Result<Matrix>,
+) -> i32 {
+    guard(|| {
+        // SAFETY: a handle, or NULL.
+        let core = unsafe { context(ec, call)? };
+        if matrix.is_null() {
+            return null(call, "matrix");
+        }
+        let made = build(Caps::of(core.device().function())?)?;
+        // SAFETY: checked above.
+        unsafe { put(call, "matrix", matrix, hold(made)?) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn doca_ec_matrix_create(
+    ec: *const Core,
+    kind: u32,
+    data_block_count: usize,
+    rdnc_block_count: usize,
+    matrix: *mut *const Held,
+) -> i32 {
+    const CALL: &str = "doca_ec_matrix_create";
+    let build = |caps: Caps| {
+        caps.admit(data_block_count, rdnc_block_count)?;
+        match kind {
+            1 => Matrix::cauchy(data_block_count, rdnc_block_count),
+            2 => Matrix::vandermonde(data_block_count, rdnc_block_count),
+            _ => refuse(CALL, "the type is neither CAUCHY (1) nor VANDERMONDE (2)"),
+        }
+    };
+    // SAFETY: handles and out parameters of the contract.
+    unsafe { make(CALL, ec, matrix, build) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn doca_ec_matrix_create_from_raw(
+    ec: *const Core,
+    data: *const u8,
+    data_block_count: usize,
+    rdnc_block_count: usize,
+    matrix: *mut *const Held,
+) -> i32 {
+    const CALL: &str = "doca_ec_matrix_create_from_raw";
+    let build = |caps: Caps| {
+        if data.is_null() {
+            return null(CALL, "data");
+        }
+        caps.admit(data_block_count, rdnc_block_count)?;
+        // SAFETY: the program vouches for so many bytes; both counts were found small.
+        let raw = unsafe { core::slice::from_raw_parts(data, data_block_count * rdnc_block_count) };
+        Matrix::raw(data_block_count, rdnc_block_count, raw)
+    };
+    // SAFETY: handles and out parameters of the contract.
+    unsafe { make(CALL, ec, matrix, build) }
+}
+
+/// Derives a matrix from a coding matrix and a list of indices.
+unsafe fn derive(
+    call: &'static str,
+    (ec, coding, out): (*const Core, *const Held, *mut *const Held),
+    (indices, count): (*const u32, usize),
+    how: impl FnOnce(&Matrix, &[u32]) -> Result<Matrix>,
+) -> i32 {
+    let build = |_: Caps| {
+        // SAFETY: a handle, or NULL.
+        let coding = unsafe { checked(coding, call)? }.get();
+        let coding = coding.ok_or(Error::new(Code::InvalidValue, "the matrix was destroyed"))?;
+        if indices.is_null() {
+            return null(call, "the list of indices");
+        }
+        let (data, rdnc) = coding.origin();
+        if count > data + rdnc {
+            log::error!(target: "softdpu::erasure_coding", "{call}: {count} indices for {} blocks", data + rdnc);
+            return Err(Error::new(Code::InvalidValue, "more indices than blocks"));
+        }
+        // SAFETY: the program vouches for so many indices.
+        how(&coding, unsafe { core::slice::from_raw_parts(indices, count) })
+    };
+    // SAFETY: handles and out parameters of the contract.
+    unsafe { make(call, ec, out, build) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn doca_ec_matrix_create_update(
+    ec: *const Core,
+    coding_matrix: *const Held,
+    update_indices: *const u32,
+    n_updates: usize,
+    matrix: *mut *const Held,
+) -> i32 {
+    let (handles, list) = ((ec, coding_matrix, matrix), (update_indices, n_updates));
+    // SAFETY: handles, lists and out parameters of the contract.
+    unsafe { derive("doca_ec_matrix_create_update", handles, list, Matrix::update) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn doca_ec_matrix_create_recover(
+    ec: *const Core,
+    coding_matrix: *const Held,
+    missing_indices: *const u32,
+    n_missing: usize,
+    matrix: *mut *const Held,
+) -> i32 {
+    let (handles, list) = ((ec, coding_matrix, matrix), (missing_indices, n_missing));
+    // SAFETY: handles, lists and out parameters of the contract.
+    unsafe { derive("doca_ec_matrix_create_recover", handles, list, Matrix::recover) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn doca_ec_matrix_destroy(matrix: *const Held) -> i32 {
+    guard(|| {
+        // SAFETY: a handle, or NULL. Places are never given back to the system.
+        let place: &'static Held = unsafe { checked(matrix, "doca_ec_matrix_destroy")? };
+        place.head().kill();
+        drop(place.replace(None));
+        free_places().push(place);
+        Ok(())
+    })
+}
+
+unsafe fn set_conf(
+    call: &'static str,
+    kind: Kind,
+    ec: *const Core,
+    callbacks: (Option<Completion>, Option<Completion>),
+    num_tasks: u32,
+) -> i32 {
+    guard(|| {
+        // SAFETY: a handle, or NULL.
+        let core = unsafe { context(ec, call)? };
+        let (Some(success), Some(error)) = callbacks else {
+            return null(call, "a callback");
+        };
+        core.require(State::Idle, call)?;
+        let caps = Caps::of(core.device().function())?;
+        if !caps.supports(kind) {
+            log::error!(target: "softdpu::erasure_coding", "{call}: the device does not run {} tasks", kind.name());
+            return Err(Error::new(Code::NotSupported, "the device does not run this kind of task"));
+        }
+        let limit = caps.max_num_tasks;
+        if num_tasks == 0 || num_tasks > limit {
+            log::error!(target: "softdpu::erasure_coding", "{call}: {num_tasks} tasks asked for, allowed 1 to {limit}");
+            return Err(Error::new(Code::InvalidValue, "number of tasks out of range"));
+        }
+        core.set_callbacks(kind as usize, success, error);
+        core.set(kind as u32, num_tasks.into());
+        core.set_starter(start);
+        Ok(())
+    })
+}
+
+fn start(core: &'static Core) -> Result<softdpu_room::life::Equipment> {
+    let pools = Kind::ALL.iter().filter_map(|&kind| Some((kind as u8, core.setting(kind as u32)? as u32)));
+    Ok((ErasureCoding::on(core.device())?.work(Config::default()), pools.collect()))
+}
+
+/// The matrix behind a handle; what is none in use stands for none.
+unsafe fn lent(matrix: *const Held) -> Factor {
+    // SAFETY: a handle, or NULL. Places are never given back to the system.
+    Factor::Lent(unsafe { live::<Held>(matrix) })
+}
+
+unsafe fn allocate(
+    call: &'static str,
+    kind: Kind,
+    ec: *const Core,
+    (matrix, src, dst): (*const Held, *const Node, *const Node),
+    user_data: u64,
+    task: *mut *const Slot,
+) -> i32 {
+    guard(|| {
+        // SAFETY: handles, or NULL.
+        let core = unsafe { context(ec, call)? };
+        if task.is_null() {
+            return null(call, "task");
+        }
+        // SAFETY: handles, or NULL.
+        unsafe {
+            checked(matrix, call)?;
+            checked(src, call)?;
+            checked(dst, call)?;
+        }
+        let slot = core.allocate_checked(kind as usize, user_data, call)?;
+        // SAFETY: the slot is the program's until it is submitted; its context is of this engine. Buffers and matrix are
+        // only noted.
+        unsafe {
+            let (src, dst) = (Lent::from_handle(src), Lent::from_handle(dst));
+            slot.job::<Job>().write(Job { kind, src, dst, factor: lent(matrix), owned: None });
+            task.write(slot);
+        }
+        Ok(())
+    })
+}
+
+/// The job of a task handle of this kind. Getters also work on a task that was just freed, whose memory stays.
+unsafe fn job(task: *const Slot, kind: Kind, call: &str, stale: bool) -> Option<*mut Job> {
+    // SAFETY: a handle, or NULL; slots are never given back to the system, and contexts are type-stable.
+    unsafe {
+        let slot = match live(task) {
+            Some(slot) => slot,
+            None if stale && !task.is_null() && (*task.cast::<Head>()).is(kind::TASK | DEAD_BIT) => &*task,
+            None => {
+                explain(task, call);
+                return None;
+            }
+        };
+        let info = slot.context().info();
+        if info.kind != ErasureCoding::INFO.kind || slot.op() != kind as usize {
+            let name = info.tasks.get(slot.op()).copied().unwrap_or("");
+            log::error!(target: "softdpu::handle", "{call}: {task:p} is a {} {name} task, not an erasure_coding {} task",
+                info.name, kind.name());
+            return None;
+        }
+        Some(slot.job::<Job>())
+    }
+}
+
+/// The entry points that every kind of task has, under the contract's names.
+macro_rules! entry_points {
+    ($kind:expr, $supported:ident, $conf:ident, $allocate:ident, $as_task:ident,
+     $set_matrix:ident, $get_matrix:ident, $set_src:ident, $get_src:ident, $set_dst:ident, $get_dst:ident) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $supported(devinfo: *const DeviceRecord) -> i32 {
+            // SAFETY: a handle, or NULL.
+            guard(|| match unsafe { caps(devinfo, stringify!($supported))? }.supports($kind) {
+                true => Ok(()),
+                false => Err(Error::new(Code::NotSupported, "the device does not run this kind of task")),
+            })
+        }
+
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $conf(
+            ec: *const Core,
+            successful_task_completion_cb: Option<Completion>,
+            error_task_completion_cb: Option<Completion>,
+            num_tasks: u32,
+        ) -> i32 {
+            let callbacks = (successful_task_completion_cb, error_task_completion_cb);
+            // SAFETY: a handle, or NULL.
+            unsafe { set_conf(stringify!($conf), $kind, ec, callbacks, num_tasks) }
+        }
+
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $allocate(
+            ec: *const Core,
+            matrix: *const Held,
+            src: *const Node,
+            dst: *const Node,
+            user_data: u64,
+            task: *mut *const Slot,
+        ) -> i32 {
+            // SAFETY: handles and out parameters of the contract.
+            unsafe { allocate(stringify!($allocate), $kind, ec, (matrix, src, dst), user_data, task) }
+        }
+
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $as_task(task: *const Slot) -> *const Slot {
+            task
+        }
+
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $set_matrix(task: *const Slot, matrix: *const Held) {
+            // SAFETY: the program owns the task while it is not in flight.
+            unsafe {
+                if let Some(job) = job(task, $kind, stringify!($set_matrix), false) {
+                    (*job).factor = lent(matrix);
+                }
+            }
+        }
+
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $get_matrix(task: *const Slot) -> *const Held {
+            // SAFETY: a handle, or NULL; the slot holds a job since it was allocated.
+            match unsafe { job(task, $kind, stringify!($get_matrix), true).map(|job| &(*job).factor) } {
+                Some(Factor::Lent(Some(held))) => *held,
+                _ => core::ptr::null(),
+            }
+        }
+
+        entry_points!(buffer $kind, $set_src, $get_src, src);
+        entry_points!(buffer $kind, $set_dst, $get_dst, dst);
+    };
+    (buffer $kind:expr, $set:ident, $get:ident, $field:ident) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $set(task: *const Slot, buf: *const Node) {
+            // SAFETY: the program owns the task while it is not in flight.
+            unsafe {
+                if let Some(job) = job(task, $kind, stringify!($set), false) {
+                    (*job).$field = Lent::from_handle(buf);
+                }
+            }
+        }
+
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $get(task: *const Slot) -> *const Node {
+            // SAFETY: a handle, or NULL.
+            unsafe { job(task, $kind, stringify!($get), true) }
+                // SAFETY: the slot holds a job since it was allocated.
+                .map_or(core::ptr::null(), |job| unsafe { (*job).$field.handle() })
+        }
+    };
+}
+
+entry_points!(
+    Kind::GaloisMul,
+    doca_ec_cap_task_galois_mul_is_supported,
+    doca_ec_task_galois_mul_set_conf,
+    doca_ec_task_galois_mul_allocate_init,
+    doca_ec_task_galois_mul_as_task,
+    doca_ec_task_galois_mul_set_coding_matrix,
+    doca_ec_task_galois_mul_get_coding_matrix,
+    doca_ec_task_galois_mul_set_src_buf,
+    doca_ec_task_galois_mul_get_src_buf,
+    doca_ec_task_galois_mul_set_dst_buf,
+    doca_ec_task_galois_mul_get_dst_buf
+);
+entry_points!(
+    Kind::Create,
+    doca_ec_cap_task_create_is_supported,
+    doca_ec_task_create_set_conf,
+    doca_ec_task_create_allocate_init,
+    doca_ec_task_create_as_task,
+    doca_ec_task_create_set_coding_matrix,
+    doca_ec_task_create_get_coding_matrix,
+    doca_ec_task_create_set_original_data_blocks,
+    doca_ec_task_create_get_original_data_blocks,
+    doca_ec_task_create_set_rdnc_blocks,
+    doca_ec_task_create_get_rdnc_blocks
+);
+entry_points!(
+    Kind::Update,
+    doca_ec_cap_task_update_is_supported,
+    doca_ec_task_update_set_conf,
+    doca_ec_task_update_allocate_init,
+    doca_ec_task_update_as_task,
+    doca_ec_task_update_set_update_matrix,
+    doca_ec_task_update_get_update_matrix,
+    doca_ec_task_update_set_original_updated_and_rdnc_blocks,
+    doca_ec_task_update_get_original_updated_and_rdnc_blocks,
+    doca_ec_task_update_set_updated_rdnc_blocks,
+    doca_ec_task_update_get_updated_rdnc_blocks
+);
+entry_points!(
+    Kind::Recover,
+    doca_ec_cap_task_recover_is_supported,
+    doca_ec_task_recover_set_conf,
+    doca_ec_task_recover_allocate_init,
+    doca_ec_task_recover_as_task,
+    doca_ec_task_recover_set_recover_matrix,
+    doca_ec_task_recover_get_recover_matrix,
+    doca_ec_task_recover_set_available_blocks,
+    doca_ec_task_recover_get_available_blocks,
+    doca_ec_task_recover_set_recovered_data_blocks,
+    doca_ec_task_recover_get_recovered_data
+);

@@ -1,0 +1,165 @@
+//! One message: whole blocks are hashed where they lie, blocks that are cut by the borders of list elements are put
+//! together first, and what is left at the end is padded as the standard says.
+
+use crate::hardware::Sha;
+use crate::task::Job;
+use softdpu_kernels::sha::{Algorithm, Word as _};
+use softdpu_memory::copy;
+use softdpu_memory::node::Node;
+use softdpu_memory::view::{Hold, Sources};
+use softdpu_status::{Code, Error, Result};
+
+/// Bytes of the largest block.
+const MOST_BLOCK: usize = 128;
+/// Most bytes that padding adds up to: two blocks.
+pub(crate) const MOST_TAIL: usize = 2 * MOST_BLOCK;
+/// Bytes that are hashed under one hold.
+const STRIDE: u64 = 256 << 10;
+
+/// Takes `state` through the whole blocks of bytes `[from, from + len)`. The rest, less than a block, is left.
+fn blocks<A: Algorithm>(state: &mut [A::Word; 8], sources: &Sources<'_>, from: u64, len: u64) {
+    let whole = len - len % A::BLOCK as u64;
+    if let Some(data) = usize::try_from(whole).ok().and_then(|n| sources.slice(from, n)) {
+        return A::blocks(state, data);
+    }
+    let mut open = [0; MOST_BLOCK];
+    let mut filled = 0;
+    sources.each(from, whole, |mut piece| {
+        if filled > 0 {
+            let n = piece.len().min(A::BLOCK - filled);
+            let (head, rest) = piece.split_at(n);
+            open[filled..filled + n].copy_from_slice(head);
+            filled += n;
+            piece = rest;
+            if filled < A::BLOCK {
+                return;
+            }
+            A::blocks(state, &open[..A::BLOCK]);
+            filled = 0;
+        }
+        let (body, rest) = piece.split_at(piece.len() - piece.len() % A::BLOCK);
+        A::blocks(state, body);
+        open[..rest.len()].copy_from_slice(rest);
+        filled = rest.len();
+    });
+}
+
+/// Pads the end of a message of `total` bytes, whose last `filled` bytes are in `tail`. Returns the length of the whole
+/// blocks this makes.
+#[inline]
+pub(crate) fn pad<A: Algorithm>(tail: &mut [u8], filled: usize, total: u64) -> usize {
+    let end = (filled + 1 + A::LENGTH).next_multiple_of(A::BLOCK);
+    tail[filled] = 0x80;
+    tail[filled + 1..end - 8].fill(0);
+    tail[end - 8..end].copy_from_slice(&(total << 3).to_be_bytes());
+    end
+}
+
+/// Puts the digest behind the data of `dst`.
+pub(crate) fn deposit<A: Algorithm>(sha: &Sha, state: &[A::Word; 8], dst: &Node) -> Result<()> {
+    // Another task may have written there since this one was admitted.
+    if dst.room() < A::DIGEST {
+        log::error!(target: "softdpu::sha", "sha task: destination buffer {dst:p}: room for {} bytes is left, needs {}",
+            dst.room(), A::DIGEST);
+        return Err(Error::new(Code::InvalidValue, "no room for the digest"));
+    }
+    let mut digest = [0; 64];
+    let digest = &mut digest[..A::DIGEST];
+    for (word, place) in state.iter().zip(digest.chunks_mut(size_of::<A::Word>())) {
+        word.put(place);
+    }
+    let mut hold = Hold::room(dst, sha.gates().1)?;
+    let (_, mut sink) = hold.split();
+    sink.write(digest);
+    drop(hold);
+    copy::commit(dst, A::DIGEST as u64);
+    Ok(())
+}
+
+/// The digest of a message whose state is behind all whole blocks, and whose last bytes lie from `from` on.
+fn finish<A: Algorithm>(mut state: [A::Word; 8], sources: &Sources<'_>, from: u64, total: u64) -> [A::Word; 8] {
+    let mut tail = [0; MOST_TAIL];
+    let filled = (total % A::BLOCK as u64) as usize;
+    sources.read(from, &mut tail[..filled]);
+    let end = pad::<A>(&mut tail, filled, total);
+    A::blocks(&mut state, &tail[..end]);
+    state
+}
+
+/// The whole job.
+pub(crate) fn run<A: Algorithm>(sha: &Sha, job: &mut Job) -> Result<u64> {
+    let (src, bytes, dst) = sha.admit(job)?;
+    if bytes > STRIDE {
+        let mut at = 0;
+        while at < bytes {
+            let n = STRIDE.min(bytes - at);
+            step::<A>(sha, job, at, n)?;
+            at += n;
+        }
+        return close::<A>(sha, job, bytes);
+    }
+    let mut state = job.hash.words::<A>();
+    let total = job.hash.done + bytes;
+    let hold = Hold::source(src, sha.gates().0)?;
+    let sources = hold.sources();
+    blocks::<A>(&mut state, &sources, 0, bytes);
+    let Some(dst) = dst else {
+        job.hash.set_words::<A>(state);
+        job.hash.done = total;
+        return Ok(total);
+    };
+    let state = finish::<A>(state, &sources, bytes - bytes % A::BLOCK as u64, total);
+    drop(hold);
+    deposit::<A>(sha, &state, dst)?;
+    settle(job, total);
+    Ok(A::DIGEST as u64)
+}
+
+/// The digest was made.
+pub(crate) fn settle(job: &mut Job, total: u64) {
+    if !job.whole {
+        job.hash.done = total;
+        job.hash.finished = true;
+    }
+}
+
+/// Bytes `[from, from + len)` of a job that takes several steps. Until the last one a partial hash counts as broken,
+/// since nobody tells the job when the remaining steps are left out.
+pub(crate) fn step<A: Algorithm>(sha: &Sha, job: &mut Job, from: u64, len: u64) -> Result<()> {
+    let Some(src) = job.src.node() else { return Err(gone()) };
+    let mut state = if from == 0 { job.hash.words::<A>() } else { job.hash.words_inside::<A>() };
+    let block = A::BLOCK as u64;
+    let (first, end) = (from - from % block, (from + len) - (from + len) % block);
+    job.hash.broken = !job.whole;
+    let hold = Hold::source(src, sha.gates().0)?;
+    blocks::<A>(&mut state, &hold.sources(), first, end - first);
+    job.hash.set_words::<A>(state);
+    Ok(())
+}
+
+/// After the last step of a job of `bytes` bytes.
+pub(crate) fn close<A: Algorithm>(sha: &Sha, job: &mut Job, bytes: u64) -> Result<u64> {
+    let Some(src) = job.src.node() else { return Err(gone()) };
+    let total = job.hash.done + bytes;
+    let mut result = total;
+    if job.is_last() {
+        let hold = Hold::source(src, sha.gates().0)?;
+        let from = bytes - bytes % A::BLOCK as u64;
+        let state = finish::<A>(job.hash.words_inside::<A>(), &hold.sources(), from, total);
+        drop(hold);
+        let Some(dst) = job.dst.node() else { return Err(gone()) };
+        deposit::<A>(sha, &state, dst)?;
+        settle(job, total);
+        result = A::DIGEST as u64;
+    } else {
+        job.hash.done = total;
+    }
+    job.hash.broken = false;
+    Ok(result)
+}
+
+#[cold]
+fn gone() -> Error {
+    log::error!(target: "softdpu::sha", "sha task: a buffer was released while the task was in flight");
+    Error::new(Code::InvalidValue, "a buffer is missing")
+}

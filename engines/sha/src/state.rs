@@ -1,0 +1,77 @@
+//! A hash under way.
+
+use crate::algorithm::Algorithm;
+use softdpu_kernels::sha::{self, Word as _};
+
+/// What is known of a message after some of its blocks. It travels inside [`Update`](crate::Update) and
+/// [`Finish`](crate::Finish) tasks and comes back with them. A copy goes on by itself, so that messages with a common
+/// beginning hash it once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HashState {
+    pub(crate) algorithm: Algorithm,
+    /// A task that failed, or was given back by a stopping context, left it between two blocks.
+    pub(crate) broken: bool,
+    /// The digest was made.
+    pub(crate) finished: bool,
+    /// C: the next piece is the last.
+    pub(crate) last: bool,
+    /// Bytes hashed.
+    pub(crate) done: u64,
+    words: [u64; 8],
+}
+
+impl HashState {
+    /// At the start of a message.
+    pub const fn new(algorithm: Algorithm) -> HashState {
+        HashState { algorithm, broken: false, finished: false, last: false, done: 0, words: [0; 8] }
+    }
+
+    /// Its hash function.
+    pub const fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Bytes hashed so far.
+    pub const fn hashed(&self) -> u64 {
+        self.done
+    }
+
+    /// Did a task fail, or come back from a stopping context, after it had hashed a part of its piece? Tasks with such a
+    /// state are refused until [`HashState::reset`].
+    pub const fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Was the digest made? Tasks with such a state are refused until [`HashState::reset`].
+    pub const fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Back to the start of a message, with the same hash function.
+    pub fn reset(&mut self) {
+        *self = HashState::new(self.algorithm);
+    }
+
+    /// Has it left the start?
+    #[cfg(feature = "capi")]
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.done > 0 || self.finished || self.broken
+    }
+
+    /// The words of the state, which at the start of a message are the standard's.
+    #[inline]
+    pub(crate) fn words<A: sha::Algorithm>(&self) -> [A::Word; 8] {
+        if self.done == 0 { A::START } else { self.words_inside::<A>() }
+    }
+
+    /// The words between two steps of one task.
+    #[inline]
+    pub(crate) fn words_inside<A: sha::Algorithm>(&self) -> [A::Word; 8] {
+        self.words.map(A::Word::narrow)
+    }
+
+    #[inline]
+    pub(crate) fn set_words<A: sha::Algorithm>(&mut self, words: [A::Word; 8]) {
+        self.words = words.map(|w| w.widen());
+    }
+}
