@@ -421,6 +421,9 @@ impl Core {
             group[count] = next;
             count += 1;
         }
+        if count == 1 {
+            return work.run(slot);
+        }
         work.run_many(&group[..count]);
     }
 
