@@ -6,6 +6,7 @@
  * clauses: compress Context life, Completion, Buffers, Formats, Checksums
  * covers: @
  * std: gnu11
+ * env: SOFTDPU_ISAL=off
  */
 #include <endian.h>
 

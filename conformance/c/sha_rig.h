@@ -188,7 +188,7 @@ static inline void sha_fails(struct sha_rig *rig, struct doca_task *task, doca_e
 /* The data of a buffer in hexadecimal. */
 static inline const char *sha_hex(const struct doca_buf *buf)
 {
-	static char text[2][129];
+	static char text[2][257];
 	static unsigned turn;
 	char *out = text[turn++ % 2];
 	void *data = NULL;
@@ -196,7 +196,7 @@ static inline const char *sha_hex(const struct doca_buf *buf)
 
 	MUST(doca_buf_get_data(buf, &data));
 	MUST(doca_buf_get_data_len(buf, &len));
-	MUST_BE(len <= 64);
+	MUST_BE(len <= 128);
 	out[0] = '\0';
 	for (i = 0; i < len; i++)
 		snprintf(out + 2 * i, 3, "%02x", ((const uint8_t *)data)[i]);

@@ -95,6 +95,19 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     Err(findings)
 }
 
+/// The limits, for the README.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn table() -> Result<String, String> {
+    let mut text = String::from("| | at most |\n|---|---|\n");
+    for b in load()? {
+        let unit = if b.relative_to.is_some() { "times as much" } else { "instructions" };
+        text += &format!("| {} | {} {unit} |\n", b.what, b.limit);
+    }
+    Ok(text)
+}
+
 fn load() -> Result<Vec<Budget>, String> {
     parse(&root::read(SETTINGS)?)
 }

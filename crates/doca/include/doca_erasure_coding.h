@@ -10,7 +10,8 @@
  *
  * Block size = source data length / inputs of the matrix. It must come out even, be a multiple of
  * 64 and at least 64; pad shorter data. Inputs are read from the source list as one stream, outputs
- * * block size bytes are appended to the destination list. A failed task does not stop the context.
+ * * block size bytes are appended to the destination list. A destination block may lie exactly over
+ * a source block. A failed task does not stop the context.
  *
  * Threads: as for every context, one thread at a time, matrices included. Capability queries on a
  * devinfo: any thread.
@@ -74,7 +75,8 @@ typedef void (*doca_ec_task_recover_completion_cb_t)(struct doca_ec_task_recover
 /**
  * Makes an idle context on an open device, which must outlive it.
  *
- * Errors: DOCA_ERROR_INVALID_VALUE (NULL), DOCA_ERROR_NO_MEMORY.
+ * Errors: DOCA_ERROR_INVALID_VALUE (NULL), DOCA_ERROR_NO_MEMORY, DOCA_ERROR_NOT_SUPPORTED (the
+ * device lacks the engine).
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_ec_create(struct doca_dev *dev, struct doca_ec **ec);
@@ -201,9 +203,10 @@ doca_error_t doca_ec_matrix_create_recover(struct doca_ec *ec,
 					   struct doca_ec_matrix **matrix);
 
 /**
- * Frees a matrix of any kind.
+ * Frees a matrix of any kind. No task in flight should use it; one that does fails with
+ * DOCA_ERROR_INVALID_VALUE, unless it is done already.
  *
- * Errors: DOCA_ERROR_NOT_SUPPORTED, DOCA_ERROR_INVALID_VALUE (NULL).
+ * Errors: DOCA_ERROR_INVALID_VALUE (NULL, destroyed before).
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_ec_matrix_destroy(struct doca_ec_matrix *matrix);
@@ -213,7 +216,8 @@ doca_error_t doca_ec_matrix_destroy(struct doca_ec_matrix *matrix);
 /**
  * Turns this task type on: callbacks and pool size. Only while IDLE.
  *
- * Errors: DOCA_ERROR_INVALID_VALUE (NULL, 0 or too many tasks), DOCA_ERROR_BAD_STATE (not IDLE).
+ * Errors: DOCA_ERROR_INVALID_VALUE (NULL, 0 or too many tasks), DOCA_ERROR_BAD_STATE (not IDLE),
+ * DOCA_ERROR_NOT_SUPPORTED (the device does not run it).
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_ec_task_galois_mul_set_conf(
@@ -274,7 +278,8 @@ struct doca_buf *doca_ec_task_galois_mul_get_dst_buf(const struct doca_ec_task_g
 /**
  * Turns this task type on: callbacks and pool size. Only while IDLE.
  *
- * Errors: DOCA_ERROR_INVALID_VALUE (NULL, 0 or too many tasks), DOCA_ERROR_BAD_STATE (not IDLE).
+ * Errors: DOCA_ERROR_INVALID_VALUE (NULL, 0 or too many tasks), DOCA_ERROR_BAD_STATE (not IDLE),
+ * DOCA_ERROR_NOT_SUPPORTED (the device does not run it).
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_ec_task_create_set_conf(
@@ -335,7 +340,8 @@ struct doca_buf *doca_ec_task_create_get_rdnc_blocks(const struct doca_ec_task_c
 /**
  * Turns this task type on: callbacks and pool size. Only while IDLE.
  *
- * Errors: DOCA_ERROR_INVALID_VALUE (NULL, 0 or too many tasks), DOCA_ERROR_BAD_STATE (not IDLE).
+ * Errors: DOCA_ERROR_INVALID_VALUE (NULL, 0 or too many tasks), DOCA_ERROR_BAD_STATE (not IDLE),
+ * DOCA_ERROR_NOT_SUPPORTED (the device does not run it).
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_ec_task_update_set_conf(
@@ -397,7 +403,8 @@ struct doca_buf *doca_ec_task_update_get_updated_rdnc_blocks(
 /**
  * Turns this task type on: callbacks and pool size. Only while IDLE.
  *
- * Errors: DOCA_ERROR_INVALID_VALUE (NULL, 0 or too many tasks), DOCA_ERROR_BAD_STATE (not IDLE).
+ * Errors: DOCA_ERROR_INVALID_VALUE (NULL, 0 or too many tasks), DOCA_ERROR_BAD_STATE (not IDLE),
+ * DOCA_ERROR_NOT_SUPPORTED (the device does not run it).
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_ec_task_recover_set_conf(

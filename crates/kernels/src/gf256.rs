@@ -157,7 +157,9 @@ impl Table {
             Kernel::GfniAvx512 | Kernel::GfniAvx2 => {
                 Prepared::Bits(collect(order.iter().map(|&c| field::bit_matrix(c)))?)
             }
-            Kernel::Avx2 | Kernel::Neon => Prepared::Nibbles(collect(order.iter().map(|&c| field::nibbles(c)))?),
+            Kernel::Avx2 | Kernel::Neon => {
+                Prepared::Nibbles(collect(order.iter().map(|&c| field::nibbles(c)))?)
+            }
             Kernel::Portable => Prepared::Plain(order),
         };
         Ok(Table { inputs, outputs, kernel, prepared })
@@ -185,7 +187,10 @@ impl Table {
     pub fn multiply(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) {
         assert!(inputs.len() == self.inputs && outputs.len() == self.outputs, "number of blocks");
         let len = outputs[0].len();
-        assert!(inputs.iter().all(|b| b.len() == len) && outputs.iter().all(|b| b.len() == len), "block lengths");
+        assert!(
+            inputs.iter().all(|b| b.len() == len) && outputs.iter().all(|b| b.len() == len),
+            "block lengths"
+        );
         let size = group_size(self.outputs);
         if size == self.outputs {
             return self.pass(0, inputs, outputs, 0, len);

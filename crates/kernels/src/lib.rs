@@ -6,8 +6,10 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | [`gcm`] | AES-GCM of short messages |
 //! | [`gf256`] | blocks of bytes times a matrix over GF(2^8): erasure coding |
 //! | [`sha`] | SHA-1, SHA-256, SHA-512 of one message or of many side by side |
 
+pub mod gcm;
 pub mod gf256;
 pub mod sha;

@@ -264,7 +264,7 @@ impl<A: Algorithm> Lanes<A> {
     /// The state of one lane.
     #[inline]
     pub fn get(&self, lane: usize) -> [A::Word; 8] {
-        self.words.map(|row| row[lane])
+        core::array::from_fn(|q| self.words[q][lane])
     }
 
     /// Takes the first lanes through whole blocks, the same number each: lane `i` through `data[i]`. The lanes behind

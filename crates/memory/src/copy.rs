@@ -5,6 +5,10 @@
 //! and never undefined behaviour. Volumes that would only wash the cache out go past it.
 #![expect(unsafe_code, reason = "raw copies between registered ranges")]
 
+mod bytes;
+
+pub use bytes::copy_shared;
+use bytes::{copy_line, copy_stream};
 use crate::node::Node;
 use crate::region::{ALIVE, CAN_READ, CAN_WRITE, FAR, GUARDED, MOVED, Region, SHARED};
 use softdpu_status::{Code, Error, Result};
@@ -300,165 +304,6 @@ pub fn commit(dst: &Node, bytes: u64) {
         }
     }
 }
-
-/// 1 to 64 bytes; everything is read before anything is written, so overlap is harmless.
-#[inline(always)]
-unsafe fn copy_line(src: *const u8, dst: *mut u8, n: usize) {
-    // SAFETY: reads and writes stay inside `n` bytes at both ends; the caller vouches for those.
-    unsafe {
-        if n > 32 {
-            let (a, b) = (load(src), load(src.add(16)));
-            let (c, d) = (load(src.add(n - 32)), load(src.add(n - 16)));
-            store(dst, a);
-            store(dst.add(16), b);
-            store(dst.add(n - 32), c);
-            store(dst.add(n - 16), d);
-        } else if n >= 16 {
-            let (a, b) = (load(src), load(src.add(n - 16)));
-            store(dst, a);
-            store(dst.add(n - 16), b);
-        } else if n >= 8 {
-            let (a, b) = (src.cast::<u64>().read_unaligned(), src.add(n - 8).cast::<u64>().read_unaligned());
-            dst.cast::<u64>().write_unaligned(a);
-            dst.add(n - 8).cast::<u64>().write_unaligned(b);
-        } else if n >= 4 {
-            let (a, b) = (src.cast::<u32>().read_unaligned(), src.add(n - 4).cast::<u32>().read_unaligned());
-            dst.cast::<u32>().write_unaligned(a);
-            dst.add(n - 4).cast::<u32>().write_unaligned(b);
-        } else if n > 0 {
-            let (a, b, c) = (src.read(), src.add(n / 2).read(), src.add(n - 1).read());
-            dst.write(a);
-            dst.add(n / 2).write(b);
-            dst.add(n - 1).write(c);
-        }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-type Lane = core::arch::x86_64::__m128i;
-#[cfg(not(target_arch = "x86_64"))]
-type Lane = u128;
-
-#[inline(always)]
-unsafe fn load(from: *const u8) -> Lane {
-    // SAFETY: the caller vouches for 16 bytes.
-    unsafe { from.cast::<Lane>().read_unaligned() }
-}
-
-#[inline(always)]
-unsafe fn store(to: *mut u8, lane: Lane) {
-    // SAFETY: the caller vouches for 16 bytes.
-    unsafe { to.cast::<Lane>().write_unaligned(lane) }
-}
-
-/// Copies memory that others may be writing or reading.
-///
-/// # Safety
-/// Both ranges are mapped for `n` bytes with the needed protection; they may overlap (the result is then any mix).
-#[inline]
-pub unsafe fn copy_shared(src: *const u8, dst: *mut u8, n: usize) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: moves exactly `n` bytes between mapped ranges; the compiler knows nothing of them, so a race is no more
-    // than a race between processors.
-    unsafe {
-        if n < 512 {
-            // A word loop: the string instruction starts too slowly for this.
-            core::arch::asm!(
-                "2:", "cmp {n}, 8", "jb 3f",
-                "mov {t}, [{s}]", "mov [{d}], {t}", "add {s}, 8", "add {d}, 8", "sub {n}, 8", "jmp 2b",
-                "3:", "test {n}, {n}", "jz 4f",
-                "mov {t:l}, [{s}]", "mov [{d}], {t:l}", "inc {s}", "inc {d}", "dec {n}", "jmp 3b",
-                "4:",
-                s = inout(reg) src => _, d = inout(reg) dst => _, n = inout(reg) n => _, t = out(reg_abcd) _,
-                options(nostack)
-            );
-        } else {
-            core::arch::asm!("rep movsb", inout("rsi") src => _, inout("rdi") dst => _, inout("rcx") n => _,
-                options(nostack, preserves_flags));
-        }
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    // SAFETY: byte-wise atomic accesses to mapped memory; slow and sound everywhere.
-    unsafe {
-        use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
-        let mut i = 0;
-        if (src as usize | dst as usize) % 8 == 0 {
-            while i + 8 <= n {
-                let v = AtomicU64::from_ptr(src.add(i).cast_mut().cast()).load(Relaxed);
-                AtomicU64::from_ptr(dst.add(i).cast()).store(v, Relaxed);
-                i += 8;
-            }
-        }
-        while i < n {
-            let v = AtomicU8::from_ptr(src.add(i).cast_mut()).load(Relaxed);
-            AtomicU8::from_ptr(dst.add(i)).store(v, Relaxed);
-            i += 1;
-        }
-    }
-}
-
-/// Copies past the cache.
-///
-/// # Safety
-/// Both ranges are mapped for `n` bytes.
-unsafe fn copy_stream(src: *const u8, dst: *mut u8, n: usize) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    {
-        let apart = (src as usize).wrapping_sub(dst as usize).min((dst as usize).wrapping_sub(src as usize));
-        if apart >= n {
-            // SAFETY: the ranges do not overlap; the caller vouches for them.
-            unsafe {
-                if std::is_x86_feature_detected!("avx") {
-                    stream_avx(src, dst, n);
-                } else {
-                    stream_sse2(src, dst, n);
-                }
-            }
-            return;
-        }
-    }
-    // SAFETY: the caller vouches for both ranges.
-    unsafe { core::ptr::copy(src, dst, n) };
-}
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-macro_rules! stream {
-    ($name:ident, $feature:literal, $vector:ty, $load:ident, $store:ident) => {
-        #[target_feature(enable = $feature)]
-        unsafe fn $name(src: *const u8, dst: *mut u8, n: usize) {
-            use core::arch::x86_64::*;
-            const V: usize = size_of::<$vector>();
-            // SAFETY: head, body and tail cover exactly `n` bytes; the body's stores are aligned.
-            unsafe {
-                let head = dst.align_offset(64).min(n);
-                core::ptr::copy_nonoverlapping(src, dst, head);
-                let (mut s, mut d) = (src.add(head), dst.add(head));
-                let mut left = n - head;
-                while left >= 256 {
-                    _mm_prefetch::<_MM_HINT_NTA>(s.wrapping_add(1024).cast());
-                    _mm_prefetch::<_MM_HINT_NTA>(s.wrapping_add(1088).cast());
-                    _mm_prefetch::<_MM_HINT_NTA>(s.wrapping_add(1152).cast());
-                    _mm_prefetch::<_MM_HINT_NTA>(s.wrapping_add(1216).cast());
-                    let mut i = 0;
-                    while i < 256 {
-                        let v = $load(s.add(i).cast());
-                        $store(d.add(i).cast(), v);
-                        i += V;
-                    }
-                    s = s.add(256);
-                    d = d.add(256);
-                    left -= 256;
-                }
-                _mm_sfence();
-                core::ptr::copy_nonoverlapping(s, d, left);
-            }
-        }
-    };
-}
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-stream!(stream_avx, "avx", __m256i, _mm256_loadu_si256, _mm256_stream_si256);
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-stream!(stream_sse2, "sse2", __m128i, _mm_loadu_si128, _mm_stream_si128);
 
 #[cfg(test)]
 #[path = "copy_tests.rs"]

@@ -15,7 +15,7 @@
 //! | [`export`](mod@export) | a range as plain bytes for somebody else, and back |
 //! | [`node`] | buffer descriptors and the stores they come from |
 //! | [`copy`] | copy routines, and lists copied into lists |
-//! | [`view`] | how engines look at lists of buffers |
+//! | [`view`], `overlap` | how engines look at lists of buffers |
 //! | `memory`, `builder`, `page`, `map` | [`Memory`]: where bytes come from, and how they get an address |
 //! | `claim`, `error` | which ranges of a memory are held, and why a window is refused |
 //! | [`buf`], `element`, `pool` | [`Buf`], [`BufPool`]: owned windows, lists of them, windows in stock |
@@ -35,6 +35,7 @@ pub mod lease;
 mod map;
 mod memory;
 pub mod node;
+mod overlap;
 mod page;
 mod pool;
 pub mod procmaps;

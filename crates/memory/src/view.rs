@@ -20,6 +20,8 @@
 
 use crate::copy::{self, Gate, Marks};
 use crate::node::Node;
+pub use crate::overlap::Overlap;
+use crate::overlap::overlap;
 use crate::region::{ALIVE, FAR, GUARDED, MOVED, Region, SHARED};
 use core::marker::PhantomData;
 use softdpu_status::Result;
@@ -29,12 +31,12 @@ pub const SCRATCH: usize = 16 << 10;
 
 /// May references to the region's bytes be formed?
 #[inline(always)]
-fn is_private(region: &Region) -> bool {
+pub(crate) fn is_private(region: &Region) -> bool {
     region.word() & (ALIVE | SHARED | FAR | MOVED | GUARDED) == ALIVE
 }
 
 #[inline(always)]
-fn here(node: &Node, at: usize) -> usize {
+pub(crate) fn here(node: &Node, at: usize) -> usize {
     at.wrapping_add_signed(node.region().delta())
 }
 
@@ -63,17 +65,6 @@ pub fn check_room(list: &Node, gate: &Gate) -> Result<u64> {
 /// Bytes free behind the data of a list's elements.
 pub fn room(list: &Node) -> u64 {
     list.list().fold(0u64, |sum, n| sum.saturating_add(n.room() as u64))
-}
-
-/// How source and destination lie to each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overlap {
-    /// No byte in common (or one of them is not private memory, which is copied anyway).
-    Apart,
-    /// Byte for byte the same: what a [`Sink`] offers holds the source's bytes at the same offsets.
-    Same,
-    /// Some bytes in common, at different offsets.
-    Mixed,
 }
 
 /// The right to touch a source list and a destination list. See the module.
@@ -371,7 +362,7 @@ impl<'h> Sink<'h> {
 
 /// The element of byte `from`, counted by `size`, and where in it that byte is.
 #[inline]
-fn seek<'a>(head: &'a Node, from: u64, size: impl Fn(&Node) -> usize) -> Option<(&'a Node, usize)> {
+fn seek(head: &Node, from: u64, size: impl Fn(&Node) -> usize) -> Option<(&Node, usize)> {
     let mut skip = from;
     let mut node = Some(head);
     while let Some(n) = node {
@@ -383,47 +374,6 @@ fn seek<'a>(head: &'a Node, from: u64, size: impl Fn(&Node) -> usize) -> Option<
         node = n.next();
     }
     None
-}
-
-/// How the data of `src` and the room of `dst` lie to each other.
-fn overlap(src: &Node, dst: &Node) -> Overlap {
-    let meet = |s: &Node, d: &Node| {
-        let (a, b) = (here(s, s.data()), here(d, d.tail()));
-        a < b + d.room() && b < a + s.data_len()
-    };
-    if !src.list().any(|s| dst.list().any(|d| meet(s, d))) {
-        return Overlap::Apart;
-    }
-    if same(src, dst) { Overlap::Same } else { Overlap::Mixed }
-}
-
-/// Is every byte of the source at the place of the destination's byte of the same offset, and meets no other?
-fn same(src: &Node, dst: &Node) -> bool {
-    let (mut s, mut d) = ((Some(src), 0), (Some(dst), 0));
-    let mut ranges = Vec::new();
-    loop {
-        let Some(sn) = s.0 else { break };
-        if s.1 == sn.data_len() {
-            s = (sn.next(), 0);
-            continue;
-        }
-        let Some(dn) = d.0 else { return false };
-        if d.1 == dn.room() {
-            d = (dn.next(), 0);
-            continue;
-        }
-        let (from, to) = (here(sn, sn.data() + s.1), here(dn, dn.tail() + d.1));
-        if from != to || !is_private(sn.region()) || !is_private(dn.region()) {
-            return false;
-        }
-        let n = (sn.data_len() - s.1).min(dn.room() - d.1);
-        ranges.push((from, n));
-        s.1 += n;
-        d.1 += n;
-    }
-    // A piece that occurs twice would be read after it was written.
-    ranges.sort_unstable();
-    ranges.windows(2).all(|w| w[0].0 + w[0].1 <= w[1].0)
 }
 
 #[cfg(test)]

@@ -4,14 +4,15 @@
 //! Threads: submitting belongs to one thread at a time, landing to the thread that progresses the engine it is connected
 //! to; in C both are one thread at a time. Workers touch the lane only.
 
+use crate::bench::{Bench, LanePair};
 use crate::board::{Bell, Board};
 use crate::calls::Calls;
-use crate::engine::{EngineInfo, MOST_TOGETHER, Shape, Work};
+use crate::engine::{EngineInfo, Work};
 use crate::flight;
 use crate::handle::own8;
 use crate::lane::Lane;
 use crate::pe::Pe;
-use crate::slot::{self, Slot};
+use crate::slot::Slot;
 use crate::sync::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use softdpu_memory::device::Device;
 use softdpu_memory::handle::{Head, kind};
@@ -45,11 +46,6 @@ pub(crate) const ACTIVE: u8 = 1;
 /// The same where submits have no barrier: they look behind a full one every time.
 pub(crate) const WATCHED: u8 = 2;
 
-/// Jobs of at least this many bytes are cut into parts and offered to the card's workers.
-pub const SPLIT_FROM: u64 = 64 << 10;
-/// Most bytes of one part.
-pub const PART_BYTES: u64 = 256 << 10;
-
 /// A context.
 #[derive(Debug)]
 #[repr(C)]
@@ -78,7 +74,7 @@ pub struct Core {
     /// C: tasks allocated and not freed.
     pub(crate) held: AtomicU32,
     /// How many progress calls there had been when a worker looked the last time.
-    seen: AtomicU32,
+    pub(crate) seen: AtomicU32,
     pub(crate) calls: Calls,
     board: &'static dyn Board,
     info: &'static EngineInfo,
@@ -92,64 +88,8 @@ pub struct Core {
 pub type Starter = fn(&'static Core) -> Result<crate::life::Equipment>;
 
 /// Lanes are made at start and replaced only while idle; see `handle.rs` for the cell.
-type Lanes = crate::handle::IdleCell<LanePair>;
-type WorkCell = crate::handle::IdleCell<Box<dyn Work>>;
-
-/// The submit side's bench, and the bench of tasks posted by handlers.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct LanePair {
-    pub(crate) main: Bench,
-    pub(crate) outbox: Option<Bench>,
-}
-
-/// A lane, and the slots that tasks for it are taken from.
-#[derive(Debug)]
-#[repr(C)]
-pub(crate) struct Bench {
-    pub(crate) lane: Lane,
-    slots: Vec<&'static Slot>,
-    scan: AtomicU32,
-}
-
-impl Bench {
-    fn new(lane: Lane, slots: Vec<&'static Slot>) -> Bench {
-        Bench { lane, slots, scan: AtomicU32::new(0) }
-    }
-
-    /// Rust: a free slot. Completions come back mostly in order, so the next one in the circle is free nearly always.
-    #[inline]
-    pub(crate) fn free_slot(&self) -> Option<&'static Slot> {
-        let n = self.slots.len();
-        let mut at = self.scan.load(Ordering::Relaxed) as usize;
-        for _ in 0..n {
-            if at >= n {
-                at = 0;
-            }
-            let slot = self.slots[at];
-            at += 1;
-            if slot.flight.state() == flight::FREE {
-                self.scan.store(at as u32, Ordering::Relaxed);
-                return Some(slot);
-            }
-        }
-        None
-    }
-
-    fn all_free(&self) -> bool {
-        self.slots.iter().all(|s| s.flight.state() == flight::FREE)
-    }
-
-    fn give_back(mut self) {
-        slot::give_back(&mut self.slots);
-    }
-}
-
-impl core::fmt::Debug for dyn Work {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Work")
-    }
-}
+pub(crate) type Lanes = crate::handle::IdleCell<LanePair>;
+pub(crate) type WorkCell = crate::handle::IdleCell<Box<dyn Work>>;
 
 impl Core {
     /// An idle context that is connected to nothing.
@@ -267,6 +207,16 @@ impl Core {
         self.user.store(data, Ordering::Relaxed);
     }
 
+    /// For `bench.rs`, which replaces them while idle.
+    pub(crate) fn benches(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    /// As [`Core::benches`].
+    pub(crate) fn work_cell(&self) -> &WorkCell {
+        &self.work
+    }
+
     #[inline(always)]
     pub(crate) fn lane(&self) -> &Lane {
         &self.lanes.get().main.lane
@@ -310,46 +260,6 @@ impl Core {
         crate::handle::pe_ref(self.pe.load(Ordering::Relaxed))
     }
 
-    /// Makes slots and lanes for `pools` (task kind, count) and installs the engine. Idle contexts only.
-    ///
-    /// # Errors
-    /// NoMemory; nothing changes then.
-    pub(crate) fn equip(&'static self, work: Box<dyn Work>, pools: &[(u8, u32)]) -> Result<()> {
-        let unordered = work.unordered();
-        let total: u32 = pools.iter().map(|p| p.1).sum();
-        let extra = if self.local { 0 } else { total };
-        let mut slots = Vec::new();
-        let mut taken = pools.iter().try_for_each(|&(op, n)| slot::take(n as usize, self, op, &mut slots));
-        let mut spare = Vec::new();
-        taken = taken.and_then(|()| slot::take(extra as usize, self, 0, &mut spare));
-        // Handlers may send any slot through the second lane.
-        let lanes = taken.and_then(|()| {
-            let main = Lane::new(total + extra, unordered)?;
-            Ok((main, if self.local { None } else { Some(Lane::new(total + extra, unordered)?) }))
-        });
-        let (main, second) = match lanes {
-            Ok(lanes) => lanes,
-            Err(e) => {
-                slot::give_back(&mut slots);
-                slot::give_back(&mut spare);
-                return Err(e);
-            }
-        };
-        self.strip();
-        self.calls.fill(&slots);
-        let outbox = second.map(|lane| Bench::new(lane, spare));
-        self.lanes.replace(LanePair { main: Bench::new(main, slots), outbox });
-        self.work.replace(work);
-        self.held.store(0, Ordering::Relaxed);
-        Ok(())
-    }
-
-    /// Rust: is every slot back?
-    pub(crate) fn all_free(&self) -> bool {
-        let pair = self.lanes.get();
-        pair.main.all_free() && pair.outbox.as_ref().is_none_or(Bench::all_free)
-    }
-
     /// Puts a filled slot into a lane. The caller owns the slot and saw RUNNING.
     #[inline(always)]
     pub(crate) fn launch(&'static self, slot: &'static Slot, lane: &Lane) {
@@ -373,82 +283,14 @@ impl Core {
         if self.active.load(Ordering::Relaxed) != ACTIVE {
             self.activate();
         }
-        if self.bell.is_asleep() {
-            self.bell.ring();
-        }
+        self.ring_if_asleep();
         0
     }
 
-    /// Lock holder: carries a task out, or opens it for claims when it is large. True when it is finished.
-    pub(crate) fn carry_out(&self, slot: &'static Slot, lane: &Lane) -> bool {
-        if !self.is_running() || slot.flight.state() == flight::ORPHAN {
-            slot.finish(Err(Code::IoFailed));
-            return true;
-        }
-        let work = self.work();
-        if let Some(output) = work.quick(slot) {
-            slot.finish(Ok(output));
-            return true;
-        }
-        match work.shape(slot) {
-            Shape::Small => {
-                self.carry_out_small(slot, lane);
-                true
-            }
-            _ if !lane.has_large_room() => {
-                work.run(slot);
-                true
-            }
-            shape => self.open_large(slot, lane, shape),
-        }
-    }
-
-    /// Lock holder: small tasks, together with those behind it where the engine gains from that.
-    fn carry_out_small(&self, slot: &'static Slot, lane: &Lane) {
-        let work = self.work();
-        let limit = work.together();
-        if limit == 1 {
-            return work.run(slot);
-        }
-        let mut group = [slot; MOST_TOGETHER];
-        let mut count = 1;
-        while count < limit
-            && let Some(next) = lane.peek()
-            && next.flight.state() != flight::ORPHAN
-            && work.shape(next) == Shape::Small
-            && let Some(next) = lane.next()
-        {
-            group[count] = next;
-            count += 1;
-        }
-        if count == 1 {
-            return work.run(slot);
-        }
-        work.run_many(&group[..count]);
-    }
-
-    /// Lock holder: lists a large task for claims. True when it failed at once instead.
-    fn open_large(&self, slot: &'static Slot, lane: &Lane, shape: Shape) -> bool {
-        match self.work().open(slot) {
-            Ok(total) => {
-                // Parts: at least two where both are worth a worker, at most PART_BYTES each.
-                let least = total.div_ceil(crate::parts::MOST);
-                let size = match shape {
-                    Shape::Parts => total.div_ceil(2).next_multiple_of(4096).clamp(SPLIT_FROM, PART_BYTES).max(least),
-                    Shape::Steps => PART_BYTES.max(least),
-                    _ => total.max(1),
-                };
-                slot.enlarge(shape, total, size.min(u64::from(u32::MAX)));
-                lane.offer_parts(slot);
-                if self.bell.is_asleep() {
-                    self.bell.ring();
-                }
-                false
-            }
-            Err(code) => {
-                slot.finish(Err(code));
-                true
-            }
+    /// Workers that sleep are rung.
+    pub(crate) fn ring_if_asleep(&self) {
+        if self.bell.is_asleep() {
+            self.bell.ring();
         }
     }
 
@@ -471,88 +313,6 @@ impl Core {
             pe.invite(self);
             pe.signal.published();
         }
-    }
-
-    /// Carries out one part or step of the oldest large task, if there is one. Anybody. True when one was done.
-    pub(crate) fn do_part(&self, lane: &Lane, worker: bool) -> bool {
-        let whole = worker || !self.is_running() || self.board.has_no_workers();
-        let Some((slot, shape, part)) = lane.claim(whole) else { return false };
-        let size = u64::from(slot.part_bytes.load(Ordering::Relaxed));
-        let total = slot.total.load(Ordering::Relaxed);
-        let from = size * u64::from(part);
-        let len = size.min(total - from);
-        // A context that was stopped gives its tasks back flushed; parts already moved do no harm.
-        if !self.is_running() {
-            slot.part_failed.store(Code::IoFailed.number(), Ordering::Relaxed);
-        }
-        let outcome = match shape {
-            _ if slot.part_failed.load(Ordering::Relaxed) != 0 => Ok(()),
-            Shape::Whole => {
-                // It finishes the slot itself.
-                if slot.parts.finished() {
-                    self.work().run(slot);
-                }
-                return true;
-            }
-            Shape::Steps => self.work().step(slot, from, len),
-            _ => self.work().part(slot, from, len),
-        };
-        if let Err(code) = outcome {
-            slot.part_failed.store(code.number(), Ordering::Relaxed);
-        }
-        if shape == Shape::Steps {
-            slot.end_step();
-        }
-        if slot.parts.finished() {
-            slot.finish(match slot.part_failed.load(Ordering::Relaxed) {
-                0 => self.work().close(slot, total),
-                failed => Err(Code::from_number(failed).unwrap_or(Code::Unexpected)),
-            });
-        }
-        true
-    }
-
-    /// A card worker looks at the context. True when it found something to do.
-    ///
-    /// Large tasks are helped with at once; small ones are taken over only when nobody called progress since the last look,
-    /// and some time passed in between (`napped`).
-    pub fn assist(&'static self, napped: bool) -> bool {
-        let mut worked = false;
-        let Some(pe) = self.engine() else { return false };
-        let calls = pe.calls.load(Ordering::Relaxed) as u32;
-        let stands = self.seen.load(Ordering::Relaxed) == calls;
-        for lane in self.lanes() {
-            let mut finished = false;
-            for _ in 0..16 {
-                if !self.do_part(lane, true) {
-                    break;
-                }
-                finished = true;
-            }
-            if napped && stands && (lane.has_queued() || self.work().unordered()) && lane.lock().take() {
-                for _ in 0..64 {
-                    let Some(slot) = lane.next() else { break };
-                    finished |= self.carry_out(slot, lane);
-                }
-                if self.work().turn(self) {
-                    finished = true;
-                }
-                lane.lock().give();
-            }
-            if finished {
-                worked = true;
-                pe.signal.published();
-            }
-        }
-        if napped || !stands {
-            self.seen.store(calls, Ordering::Relaxed);
-        }
-        worked
-    }
-
-    /// Is there anything a worker would have to do now or soon?
-    pub fn wants_worker(&self) -> bool {
-        self.lanes().any(Lane::has_work)
     }
 
     /// Refuses unless the context is in `state`.
@@ -603,17 +363,4 @@ impl Core {
     pub fn is_live(&self) -> bool {
         self.head.is(kind::CTX)
     }
-
-    /// Takes engine, lanes and slots away. Idle contexts only.
-    pub(crate) fn strip(&'static self) {
-        self.board.detach(self);
-        self.work.replace(Box::new(crate::handle::NoWork));
-        let Ok(empty) = Lane::new(1, false) else { return };
-        let old = self.lanes.replace(LanePair { main: Bench::new(empty, Vec::new()), outbox: None });
-        old.main.give_back();
-        if let Some(outbox) = old.outbox {
-            outbox.give_back();
-        }
-    }
 }
-

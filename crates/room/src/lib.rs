@@ -22,6 +22,7 @@
 
 pub mod board;
 pub mod calls;
+pub mod carry;
 pub mod context;
 pub mod engine;
 pub mod entry;
@@ -42,6 +43,7 @@ pub mod typed;
 // The loom models compile these as public modules.
 #[allow(unreachable_pub, reason = "shared with the loom models")]
 mod arm;
+mod bench;
 #[allow(unreachable_pub, reason = "shared with the loom models")]
 mod flight;
 mod handle;

@@ -218,19 +218,22 @@ fn listed(text: &str, heading: &str) -> Vec<(String, String)> {
 
 /// `*` stands for a name, a last `**` for everything below.
 fn fits(pattern: &str, path: &str) -> bool {
-    if let Some(folder) = pattern.strip_suffix("**") {
-        return path.starts_with(folder);
+    let (mut pattern, mut path) = (pattern.split('/'), path.split('/'));
+    loop {
+        match (pattern.next(), path.next()) {
+            (Some("**"), Some(_)) | (None, None) => return true,
+            (Some(a), Some(b)) if a == "*" || a == b => {}
+            _ => return false,
+        }
     }
-    let (pattern, path): (Vec<_>, Vec<_>) = (pattern.split('/').collect(), path.split('/').collect());
-    pattern.len() == path.len() && pattern.iter().zip(&path).all(|(a, b)| *a == "*" || a == b)
 }
 
 /// Files below a folder of the workspace that begin with the attribute.
 fn unsafe_files(folder: &Path, found: &mut Vec<String>) {
     for path in fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()) {
         let relative = path.strip_prefix(root()).expect("below the root").display().to_string();
-        let code_of_ours =
-            relative != "crates/doca" && !relative.ends_with("/tests") && !relative.ends_with("tests.rs");
+        let test = ["/tests", "/examples", "tests.rs"].iter().any(|end| relative.ends_with(end));
+        let code_of_ours = relative != "crates/doca" && !test;
         if path.is_dir() && code_of_ours {
             unsafe_files(&path, found);
         } else if code_of_ours && relative.ends_with(".rs") {

@@ -16,7 +16,7 @@ use crate::caps::Caps;
 use crate::hardware::{AesGcm, Handlers};
 use crate::key::Iv;
 use crate::lent::{KeyObject, LentKey};
-use crate::task::{Direction, Job, TagLen};
+use crate::task::{Direction, Job, Kind, Lending, Parts, TagLen};
 use core::ptr::{NonNull, null};
 use softdpu_memory::handle::{DEAD_BIT, DeviceRecord, Head, OpenDevice, Slab, checked, explain, kind, live};
 use softdpu_memory::node::{Lent, Node};
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn doca_aes_gcm_key_destroy(key: *const KeyObject) -> i32 
         // SAFETY: contexts are type-stable, and one with keys is not destroyed.
         let core = unsafe { context(owner, CALL)? };
         // SAFETY: slots of this context hold its jobs; the key's place is written by the program alone, and not in flight.
-        if core.any_in_flight(|slot| unsafe { (&raw const (*slot.job::<Job>()).key).read().handle() == key })
+        if core.any_in_flight(|slot| unsafe { uses(slot, key) })
         {
             log::error!(target: "softdpu::aes_gcm", "{CALL}: a task in flight uses key {key:p}");
             return Err(Error::new(Code::InUse, "a task in flight uses the key"));
@@ -276,43 +276,67 @@ unsafe fn alloc_init(
     // vector is as long as said.
     unsafe {
         let (src, dst) = (Lent::from_handle(given.src), Lent::from_handle(given.dst));
-        let mut job = Job::lent(direction, src, dst, LentKey::from_handle(given.key));
-        note_iv(&mut job, given.iv, given.iv_len);
-        (job.tag_len, job.aad_len) = (given.tag_len, given.aad_len);
-        slot.job::<Job>().write(job);
+        let parts = Parts {
+            src,
+            dst,
+            key: LentKey::from_handle(given.key),
+            iv: copy_iv(given.iv, given.iv_len),
+            aad_len: given.aad_len,
+            tag_len: given.tag_len,
+            direction,
+        };
+        slot.job::<Job>().write(Job(Kind::Lent(Lending { parts, iv_at: given.iv as usize })));
         task.write(slot);
     }
     Ok(())
 }
 
 /// Copies the vector; one that is too long or missing is only noted, to be refused at submit.
-unsafe fn note_iv(job: &mut Job, iv: *const u8, len: u32) {
-    job.iv_at = iv as usize;
-    job.iv_len = len;
-    if let Some(place) = job.iv.get_mut(..len as usize)
+#[inline]
+unsafe fn copy_iv(iv: *const u8, len: u32) -> Iv {
+    let mut bytes = [0; Iv::MAX];
+    if len == Iv::MAX as u32 && !iv.is_null() {
+        // SAFETY: the program's vector is as long as it says.
+        bytes = unsafe { iv.cast::<[u8; Iv::MAX]>().read() };
+    } else if let Some(place) = bytes.get_mut(..len as usize)
         && !iv.is_null()
     {
-        // SAFETY: the program's vector is as long as it says.
+        // SAFETY: as above.
         unsafe { core::ptr::copy_nonoverlapping(iv, place.as_mut_ptr(), len as usize) };
     } else if len > 0 {
-        job.iv_len = len.max(Iv::MAX as u32 + 1);
+        return Iv::noted(bytes, len.max(Iv::MAX as u32 + 1));
     }
+    Iv::noted(bytes, len)
 }
 
-/// The job of a task handle. Getters also work on a task that was just freed, whose memory stays.
+/// Does the task of a context of ours use the key?
+unsafe fn uses(slot: &Slot, key: *const KeyObject) -> bool {
+    // SAFETY: the slot holds a job; the place of its key is written by the program alone.
+    matches!(unsafe { &(*slot.job::<Job>()).0 }, Kind::Lent(job) if job.parts.key.handle() == key)
+}
+
+/// The job of a task handle. Getters also work on a task that was just freed, whose memory stays while its context does.
 #[inline]
-unsafe fn job(task: *const Slot, call: &str, stale: bool) -> Option<*mut Job> {
-    // SAFETY: a handle, or NULL; slots are never given back to the system.
+unsafe fn job(task: *const Slot, call: &str, stale: bool) -> Option<*mut Lending> {
+    // SAFETY: a handle, or NULL; slots and contexts are never given back to the system. The slot of a living context of
+    // this engine holds a job since it was first allocated.
     unsafe {
-        match live(task) {
-            Some(slot) => Some(slot.job::<Job>()),
-            None if stale && !task.is_null() && (*task.cast::<Head>()).is(kind::TASK | DEAD_BIT) => {
-                Some((*task).job::<Job>())
-            }
+        let slot = match live(task) {
+            Some(slot) => slot,
+            None if stale && !task.is_null() && (*task.cast::<Head>()).is(kind::TASK | DEAD_BIT) => &*task,
             None => {
                 explain(task, call);
-                None
+                return None;
             }
+        };
+        let core = live(slot.context_of_stale().cast_const());
+        if core.is_none_or(|core| core.info().kind != AesGcm::INFO.kind) {
+            log::error!(target: "softdpu::handle", "{call}: {task:p} is no task of an aes_gcm context");
+            return None;
+        }
+        match &mut (*slot.job::<Job>()).0 {
+            Kind::Lent(lending) => Some(lending),
+            _ => None,
         }
     }
 }

@@ -8,10 +8,13 @@
 #![expect(unsafe_code, reason = "calls into aws-lc")]
 
 use crate::field;
+use crate::key::Iv;
 use aws_lc_sys as lc;
 use core::ffi::{c_int, c_uint, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::{NonNull, null, null_mut};
+pub(crate) use softdpu_kernels::gcm::Text;
+use softdpu_kernels::gcm::{GcmKey, Way};
 use softdpu_status::{Code, Error, Result};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
@@ -19,6 +22,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 pub(crate) const TAG: usize = 16;
 /// Bytes of a short tag.
 pub(crate) const SHORT_TAG: usize = 12;
+/// Most bytes of text that are quicker without aws-lc.
+const SHORT: usize = 4096;
 /// Idle streams a key keeps.
 const KEPT: usize = 4;
 
@@ -27,27 +32,18 @@ const BROKEN: Error = Error::new(Code::Unexpected, "the cipher refused its input
 
 /// An initialisation vector as aws-lc takes it.
 #[derive(Clone, Copy)]
-pub(crate) struct Settled {
+struct Settled {
     bytes: [u8; 16],
     len: usize,
 }
 
-/// A message's text: from one place to another, or where it is.
-pub(crate) enum Text<'a> {
-    /// Source and destination, equally long.
-    Apart(&'a [u8], &'a mut [u8]),
-    /// In place.
-    Same(&'a mut [u8]),
-}
-
-impl Text<'_> {
-    fn raw(&mut self) -> (*const u8, *mut u8, usize) {
-        match self {
-            Text::Apart(from, to) => (from.as_ptr(), to.as_mut_ptr(), from.len().min(to.len())),
-            Text::Same(both) => {
-                let to = both.as_mut_ptr();
-                (to, to, both.len())
-            }
+/// Where a text lies: from, to, bytes.
+fn places(text: &mut Text<'_>) -> (*const u8, *mut u8, usize) {
+    match text {
+        Text::Apart(from, to) => (from.as_ptr(), to.as_mut_ptr(), from.len().min(to.len())),
+        Text::Same(both) => {
+            let to = both.as_mut_ptr();
+            (to, to, both.len())
         }
     }
 }
@@ -63,6 +59,8 @@ pub(crate) struct Cipher {
     hash_key: [u8; 16],
     empty_iv: OnceLock<[u8; 16]>,
     bits: u32,
+    /// For short messages, on processors that have it.
+    short: Option<Box<GcmKey>>,
 }
 
 // SAFETY: the contexts behind the pointers are the cipher's alone; `whole` and `template` are only read once made (aws-lc
@@ -110,7 +108,9 @@ impl Cipher {
         let (template, long, short) = (template.keep(), long.keep(), short.keep());
         let bits = raw.len() as u32 * 8;
         let idle = Mutex::new(Vec::new());
-        Ok(Cipher { whole: [long, short], template, idle, hash_key, empty_iv: OnceLock::new(), bits })
+        let whole = [long, short];
+        let short = GcmKey::new(raw).map(Box::new);
+        Ok(Cipher { whole, template, idle, hash_key, empty_iv: OnceLock::new(), bits, short })
     }
 
     /// 128 or 256.
@@ -118,17 +118,22 @@ impl Cipher {
         self.bits
     }
 
-    /// The vector as aws-lc takes it; at most 16 bytes.
-    #[inline]
-    pub(crate) fn settle(&self, iv: &[u8]) -> Settled {
+    /// The vector as aws-lc takes it.
+    fn settle(&self, iv: &Iv) -> Settled {
         let mut bytes = [0; 16];
         if iv.is_empty() {
             bytes = *self.empty_iv.get_or_init(|| field::empty_iv(&self.hash_key));
             return Settled { bytes, len: 16 };
         }
-        let len = iv.len().min(16);
-        bytes[..len].copy_from_slice(&iv[..len]);
-        Settled { bytes, len }
+        bytes[..Iv::MAX].copy_from_slice(&iv.to_array());
+        Settled { bytes, len: iv.len() }
+    }
+
+    /// The key for short messages, if it is one and there is one.
+    #[inline]
+    fn short(&self, text: &Text<'_>) -> Option<&GcmKey> {
+        let (Text::Apart(_, to) | Text::Same(to)) = text;
+        self.short.as_deref().filter(|_| to.len() <= SHORT)
     }
 
     fn whole(&self, tag_len: usize) -> *const lc::EVP_AEAD_CTX {
@@ -140,8 +145,14 @@ impl Cipher {
     /// # Errors
     /// Unexpected.
     #[inline]
-    pub(crate) fn seal(&self, iv: &Settled, aad: &[u8], mut text: Text<'_>, tag: &mut [u8]) -> Result<()> {
-        let (from, to, len) = text.raw();
+    pub(crate) fn seal(&self, iv: &Iv, aad: &[u8], mut text: Text<'_>, tag: &mut [u8]) -> Result<()> {
+        if let (Some(key), Some(iv)) = (self.short(&text), iv.usual()) {
+            let whole = key.run(Way::Encrypt, &iv, aad, text);
+            copy_tag(tag, &whole);
+            return Ok(());
+        }
+        let iv = self.settle(iv);
+        let (from, to, len) = places(&mut text);
         let mut tag_len = 0;
         // SAFETY: `from` and `to` have `len` bytes and are apart or the same; `tag` has room for its length, which is
         // what the context gives; the vector and the additional data are slices.
@@ -168,8 +179,12 @@ impl Cipher {
     /// Decrypts a message that lies in one piece; `tag` has 12 or 16 bytes. False when it is not authentic: the text's
     /// destination is wiped then.
     #[inline]
-    pub(crate) fn open(&self, iv: &Settled, aad: &[u8], mut text: Text<'_>, tag: &[u8]) -> bool {
-        let (from, to, len) = text.raw();
+    pub(crate) fn open(&self, iv: &Iv, aad: &[u8], mut text: Text<'_>, tag: &[u8]) -> bool {
+        if let (Some(key), Some(iv)) = (self.short(&text), iv.usual()) {
+            return open_short(key, &iv, aad, text, tag);
+        }
+        let iv = self.settle(iv);
+        let (from, to, len) = places(&mut text);
         // SAFETY: as in `seal`.
         let ok = unsafe {
             lc::EVP_AEAD_CTX_open_gather(
@@ -195,13 +210,13 @@ impl Cipher {
     ///
     /// # Errors
     /// NoMemory.
-    pub(crate) fn stream(&self, iv: &Settled, encrypt: bool) -> Result<Stream> {
+    pub(crate) fn stream(&self, iv: &Iv, encrypt: bool) -> Result<Stream> {
         let kept = self.idle().pop();
         let mut stream = match kept {
             Some(stream) => stream,
             None => Stream::copy_of(self.template)?,
         };
-        stream.begin(iv, encrypt)?;
+        stream.begin(&self.settle(iv), encrypt)?;
         Ok(stream)
     }
 
@@ -216,6 +231,30 @@ impl Cipher {
     fn idle(&self) -> MutexGuard<'_, Vec<Stream>> {
         self.idle.lock().unwrap_or_else(|e| e.into_inner())
     }
+}
+
+/// Two moves of known length in place of one of an unknown length.
+#[inline]
+fn copy_tag(to: &mut [u8], whole: &[u8; TAG]) {
+    match to.len() {
+        TAG => to.copy_from_slice(whole),
+        n => to.copy_from_slice(&whole[..n]),
+    }
+}
+
+#[inline]
+fn open_short(key: &GcmKey, iv: &[u8; 12], aad: &[u8], text: Text<'_>, tag: &[u8]) -> bool {
+    let (whole, to) = match text {
+        Text::Apart(from, to) => (key.run(Way::Decrypt, iv, aad, Text::Apart(from, to)), to),
+        Text::Same(both) => (key.run(Way::Decrypt, iv, aad, Text::Same(both)), both),
+    };
+    let given = &whole[..tag.len()];
+    // SAFETY: two slices of that length; compared in constant time.
+    let right = unsafe { lc::CRYPTO_memcmp(given.as_ptr().cast(), tag.as_ptr().cast(), tag.len()) == 0 };
+    if !right {
+        wipe(to);
+    }
+    right
 }
 
 impl Drop for Cipher {
@@ -328,7 +367,7 @@ impl Stream {
     /// # Errors
     /// Unexpected.
     pub(crate) fn text(&mut self, mut piece: Text<'_>) -> Result<()> {
-        let (from, to, len) = piece.raw();
+        let (from, to, len) = places(&mut piece);
         self.update(from, to, len)
     }
 

@@ -1,16 +1,17 @@
 //! The engine: what it refuses, and which way a job takes.
 
 use crate::caps::Caps;
-use crate::ffi::{Cipher, Settled};
+use crate::ffi::Cipher;
+use crate::key::Iv;
 use crate::message;
 use crate::pieces::{Pieces, Tray, Trays};
-use crate::task::{Decrypt, Direction, Encrypt, Job, TagLen};
+use crate::task::{Decrypt, Direction, Encrypt, Job, Kind, Parts, TagLen};
 use softdpu_card::{EngineKind, Function};
 use softdpu_memory::copy::{self, Gate};
 use softdpu_memory::device::Device;
 use softdpu_memory::node::Node;
 use softdpu_memory::view::{self, Hold};
-use softdpu_room::context::PART_BYTES;
+use softdpu_room::carry::PART_BYTES;
 use softdpu_room::engine::{Compute, Engine, EngineInfo, Shape, Work};
 use softdpu_room::job::{Computed, Outbox};
 use softdpu_room::task::{Handler, deliver};
@@ -137,7 +138,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) src: &'a Node,
     pub(crate) dst: &'a Node,
     pub(crate) cipher: &'a Cipher,
-    pub(crate) iv: Settled,
+    pub(crate) iv: Iv,
     pub(crate) direction: Direction,
     pub(crate) aad: usize,
     pub(crate) text: usize,
@@ -171,14 +172,16 @@ impl Plan<'_> {
 }
 
 #[cold]
-fn refuse<T>(job: &Job, code: Code, what: &'static str, line: core::fmt::Arguments<'_>) -> Result<T> {
+fn refuse<T>(job: &Parts, code: Code, what: &'static str, line: core::fmt::Arguments<'_>) -> Result<T> {
     log::error!(target: "softdpu::aes_gcm", "aes_gcm {}: {line}", job.direction.name());
     Err(Error::new(code, what))
 }
 
 impl AesGcm {
     /// Looks at everything a job needs.
+    #[inline(always)]
     fn plan<'a>(&self, job: &'a Job) -> Result<Plan<'a>> {
+        let job = &job.parts();
         let (Some(src), Some(dst)) = (job.src.node(), job.dst.node()) else {
             let which = if job.src.node().is_none() { "source" } else { "destination" };
             let line = format_args!("the {which} buffer is NULL or was released");
@@ -192,9 +195,12 @@ impl AesGcm {
             );
             return refuse(job, Code::InvalidValue, "the tag's length is not supported", line);
         };
-        if job.iv_len > self.caps.max_iv_len {
-            let line =
-                format_args!("initialisation vector of {} bytes, limit {}", job.iv_len, self.caps.max_iv_len);
+        if job.iv.said() > self.caps.max_iv_len {
+            let line = format_args!(
+                "initialisation vector of {} bytes, limit {}",
+                job.iv.said(),
+                self.caps.max_iv_len
+            );
             return refuse(job, Code::InvalidValue, "the initialisation vector is too long", line);
         }
         let bytes = view::check_source(src, &self.gate)?;
@@ -222,12 +228,11 @@ impl AesGcm {
             return refuse(job, Code::InvalidValue, "more bytes than one task may write", line);
         }
         let text = (bytes - least) as usize;
-        let iv = cipher.settle(job.iv());
         Ok(Plan {
             src,
             dst,
             cipher,
-            iv,
+            iv: job.iv,
             direction: job.direction,
             aad: aad as usize,
             text,
@@ -236,7 +241,7 @@ impl AesGcm {
     }
 
     #[inline]
-    fn cipher<'a>(&self, job: &'a Job) -> Result<&'a Cipher> {
+    fn cipher<'a>(&self, job: &Parts) -> Result<&'a Cipher> {
         let Some(key) = job.key.get() else {
             let line = format_args!("the key is NULL or was destroyed");
             return refuse(job, Code::InvalidValue, "the key is missing", line);
@@ -283,14 +288,16 @@ impl Compute for AesGcm {
         result: Result<u64>,
         outbox: &mut Outbox<'_, AesGcm>,
     ) -> Option<Job> {
-        match job.direction {
-            Direction::Encrypt => deliver(&mut handlers.encrypt, job, result, outbox),
-            Direction::Decrypt => deliver(&mut handlers.decrypt, job, result, outbox),
+        match job.0 {
+            Kind::Encrypt(_) => deliver(&mut handlers.encrypt, job, result, outbox),
+            Kind::Decrypt(_) => deliver(&mut handlers.decrypt, job, result, outbox),
+            #[cfg(feature = "capi")]
+            Kind::Lent(_) => None,
         }
     }
 
     fn shape(&self, job: &Job) -> Shape {
-        match job.src.node() {
+        match job.parts().src.node() {
             Some(src) if copy::volume(src) > PART_BYTES => Shape::Steps,
             _ => Shape::Small,
         }

@@ -53,15 +53,19 @@ impl fmt::Debug for Key {
 /// ```
 /// use softdpu_aes_gcm::Iv;
 ///
-/// assert_eq!(Iv::from([1; 12]).as_bytes(), [1; 12]);
-/// assert_eq!(Iv::new(b"short")?.as_bytes(), b"short");
+/// let iv = Iv::new(b"short")?;
+/// assert_eq!((iv.len(), &iv.to_array()[..iv.len()]), (5, &b"short"[..]));
+/// assert_eq!(Iv::from([1; 12]).to_array(), [1; 12]);
 /// assert!(Iv::new(&[0; 13]).is_err());
 /// # Ok::<(), softdpu_status::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Iv {
-    bytes: [u8; Iv::MAX],
-    len: u8,
+    /// Its first eight bytes.
+    head: u64,
+    /// Four more, and above them its length as the program said it (C); [`Iv::new`] lets no more than MAX through. Two
+    /// words, because bytes that were just written are slow to move on in another width.
+    tail: u64,
 }
 
 impl Iv {
@@ -79,23 +83,58 @@ impl Iv {
             return Err(Error::new(Code::InvalidValue, "the initialisation vector is too long"));
         };
         place.copy_from_slice(iv);
-        Ok(Iv { bytes, len: iv.len() as u8 })
+        Ok(Iv::noted(bytes, iv.len() as u32))
     }
 
-    /// Its bytes.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.len)]
+    /// One that may be too long, to be refused later (C).
+    #[inline(always)]
+    pub(crate) fn noted(bytes: [u8; Iv::MAX], len: u32) -> Iv {
+        let [a, b, c, d, e, f, g, h, rest @ ..] = bytes;
+        let head = u64::from_ne_bytes([a, b, c, d, e, f, g, h]);
+        Iv { head, tail: u64::from(u32::from_ne_bytes(rest)) | u64::from(len) << 32 }
+    }
+
+    /// Bytes, as the program said.
+    #[inline(always)]
+    pub(crate) fn said(&self) -> u32 {
+        (self.tail >> 32) as u32
+    }
+
+    /// Bytes.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        (self.said() as usize).min(Iv::MAX)
+    }
+
+    /// Has it no bytes?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its bytes, and zeros behind them.
+    #[inline(always)]
+    pub fn to_array(&self) -> [u8; Iv::MAX] {
+        let [a, b, c, d, e, f, g, h] = self.head.to_ne_bytes();
+        let [i, j, k, l] = (self.tail as u32).to_ne_bytes();
+        [a, b, c, d, e, f, g, h, i, j, k, l]
+    }
+
+    /// The usual vector of twelve bytes, if it is one.
+    #[inline(always)]
+    pub(crate) fn usual(&self) -> Option<[u8; Iv::MAX]> {
+        (self.said() == Iv::MAX as u32).then(|| self.to_array())
     }
 }
 
 impl From<[u8; Iv::MAX]> for Iv {
+    #[inline(always)]
     fn from(bytes: [u8; Iv::MAX]) -> Iv {
-        Iv { bytes, len: Iv::MAX as u8 }
+        Iv::noted(bytes, Iv::MAX as u32)
     }
 }
 
 impl fmt::Debug for Iv {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Iv({:02x?})", self.as_bytes())
+        write!(f, "Iv({:02x?})", &self.to_array()[..self.len()])
     }
 }

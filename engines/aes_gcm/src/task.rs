@@ -60,7 +60,7 @@ impl TagLen {
 /// ```
 /// use softdpu_aes_gcm::{AesGcm, Config, Decrypt, Encrypt, Iv, Key, TagLen};
 /// # use softdpu_card::{EngineKind, Machine};
-/// # use softdpu_memory::Memory;
+/// # use softdpu_memory::{Access, Memory};
 /// # use softdpu_room::{pump::ProgressEngine, session::Session, typed::Context};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let session = Session::new(Machine::builder().build()?, softdpu_room::session::inline());
@@ -68,7 +68,7 @@ impl TagLen {
 /// let mut pe = ProgressEngine::new(&session)?;
 /// let mut aes_gcm = Context::<AesGcm>::start(&mut pe, &device, Config::default())?.wait(&mut pe)?;
 ///
-/// let memory = Memory::heap(4096).register(&[device.shared()])?;
+/// let memory = Memory::heap(4096).access(Access::LOCAL_READ_WRITE).register(&[device.shared()])?;
 /// let mut src = memory.buf(..1024)?;
 /// src.push_slice(b"header, then the secret")?;
 /// let (key, iv, tag) = (Key::new(&[7; 32])?, Iv::from([1; 12]), TagLen::Bits128);
@@ -114,14 +114,14 @@ pub struct Encrypt {
 /// ```
 /// # use softdpu_aes_gcm::{AesGcm, Config, Decrypt, Iv, Key, TagLen};
 /// # use softdpu_card::{EngineKind, Machine};
-/// # use softdpu_memory::Memory;
+/// # use softdpu_memory::{Access, Memory};
 /// # use softdpu_room::{pump::ProgressEngine, session::Session, typed::Context};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let session = Session::new(Machine::builder().build()?, softdpu_room::session::inline());
 /// # let device = session.first_with(EngineKind::AesGcm)?.open()?;
 /// # let mut pe = ProgressEngine::new(&session)?;
 /// # let mut aes_gcm = Context::<AesGcm>::start(&mut pe, &device, Config::default())?.wait(&mut pe)?;
-/// # let memory = Memory::heap(4096).register(&[device.shared()])?;
+/// # let memory = Memory::heap(4096).access(Access::LOCAL_READ_WRITE).register(&[device.shared()])?;
 /// let (mut src, dst) = (memory.buf(..64)?, memory.buf(64..128)?);
 /// src.push_slice(&[0x55; 40])?; // nobody sealed this
 /// let (key, iv, tag) = (Key::new(&[7; 32])?, Iv::from([1; 12]), TagLen::Bits96);
@@ -146,36 +146,62 @@ pub struct Decrypt {
     pub tag: TagLen,
 }
 
-/// A task in a slot. Both faces fill the fields; what Rust's task owns travels in `owned`.
+/// A task in a slot: of the Rust face, which owns what it names, or of the C face, which does not.
 #[derive(Debug)]
-pub struct Job {
+pub struct Job(pub(crate) Kind);
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Encrypt(Encrypt),
+    Decrypt(Decrypt),
+    #[cfg(feature = "capi")]
+    Lent(Lending),
+}
+
+/// A task of the C face.
+#[cfg(feature = "capi")]
+#[derive(Debug)]
+pub(crate) struct Lending {
+    pub(crate) parts: Parts,
+    /// Where the program has its vector.
+    pub(crate) iv_at: usize,
+}
+
+/// What a job is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts {
     pub(crate) src: Lent,
     pub(crate) dst: Lent,
     pub(crate) key: LentKey,
-    /// The bytes of the vector, and how many the program said it has.
-    pub(crate) iv: [u8; Iv::MAX],
-    pub(crate) iv_len: u32,
+    pub(crate) iv: Iv,
     pub(crate) aad_len: u32,
     pub(crate) tag_len: u32,
     pub(crate) direction: Direction,
-    /// C: where the program has its vector.
-    #[cfg_attr(not(feature = "capi"), allow(dead_code, reason = "of the C face"))]
-    pub(crate) iv_at: usize,
-    owned: Option<(Buf, Buf, Key)>,
+}
+
+macro_rules! parts {
+    ($task:expr, $direction:ident) => {
+        Parts {
+            src: $task.src.lend(),
+            dst: $task.dst.lend(),
+            key: LentKey::of($task.key.object()),
+            iv: $task.iv,
+            aad_len: $task.aad_len,
+            tag_len: $task.tag.len() as u32,
+            direction: Direction::$direction,
+        }
+    };
 }
 
 impl Job {
-    /// A job that owns nothing (C).
-    #[cfg(feature = "capi")]
-    pub(crate) fn lent(direction: Direction, src: Lent, dst: Lent, key: LentKey) -> Job {
-        let iv = [0; Iv::MAX];
-        Job { src, dst, key, iv, iv_len: 0, aad_len: 0, tag_len: 0, direction, iv_at: 0, owned: None }
-    }
-
-    /// The vector, which was found to be no longer than a vector may be.
     #[inline(always)]
-    pub(crate) fn iv(&self) -> &[u8] {
-        &self.iv[..(self.iv_len as usize).min(Iv::MAX)]
+    pub(crate) fn parts(&self) -> Parts {
+        match &self.0 {
+            Kind::Encrypt(task) => parts!(task, Encrypt),
+            Kind::Decrypt(task) => parts!(task, Decrypt),
+            #[cfg(feature = "capi")]
+            Kind::Lent(task) => task.parts,
+        }
     }
 }
 
@@ -185,34 +211,20 @@ macro_rules! task {
             type Engine = AesGcm;
             type Output = u64;
 
-            #[inline]
+            #[inline(always)]
             fn into_job(self) -> Job {
-                let mut iv = [0; Iv::MAX];
-                let given = self.iv.as_bytes();
-                iv[..given.len()].copy_from_slice(given);
-                Job {
-                    src: self.src.lend(),
-                    dst: self.dst.lend(),
-                    key: LentKey::of(self.key.object()),
-                    iv,
-                    iv_len: given.len() as u32,
-                    aad_len: self.aad_len,
-                    tag_len: self.tag.len() as u32,
-                    direction: Direction::$name,
-                    iv_at: 0,
-                    owned: Some((self.src, self.dst, self.key)),
+                Job(Kind::$name(self))
+            }
+
+            #[inline(always)]
+            fn from_job(job: Job) -> $name {
+                match job.0 {
+                    Kind::$name(task) => task,
+                    _ => unreachable!("jobs of the Rust face are made by `into_job` alone"),
                 }
             }
 
-            #[inline]
-            fn from_job(job: Job) -> $name {
-                let iv = Iv::new(job.iv()).expect("made from a vector");
-                let tag = TagLen::from_len(job.tag_len).expect("made from a tag length");
-                let (src, dst, key) = job.owned.expect("a job of the Rust face owns its buffers");
-                $name { src, dst, key, iv, aad_len: job.aad_len, tag }
-            }
-
-            #[inline]
+            #[inline(always)]
             fn output(raw: u64) -> u64 {
                 raw
             }

@@ -7,13 +7,11 @@
 #![expect(unsafe_code, reason = "calls the bare libraries")]
 
 use softdpu_card::{EngineKind, Machine};
-use softdpu_compress::{
-    Compress, CompressDeflate, Config, DecompressDeflate, DecompressLz4Block, Level,
-};
+use softdpu_compress::{Compress, CompressDeflate, Config, DecompressDeflate, DecompressLz4Block, Level};
 use softdpu_memory::{Access, Buf, Memory};
 use softdpu_room::pump::ProgressEngine;
 use softdpu_room::session::{Device, Session};
-use softdpu_room::task::{Done, Next, Task};
+use softdpu_room::task::{Done, Handler, Next, Task};
 use softdpu_room::typed::Context;
 use std::ffi::{c_int, c_void};
 use std::hint::black_box;
@@ -50,7 +48,14 @@ fn bare_inflate() -> impl FnMut(&[u8], &mut [u8]) -> usize {
         let (source, room) = (from.as_ptr().cast(), to.as_mut_ptr().cast());
         // SAFETY: slices.
         let result = unsafe {
-            libdeflate_sys::libdeflate_deflate_decompress(inflater, source, from.len(), room, to.len(), &raw mut n)
+            libdeflate_sys::libdeflate_deflate_decompress(
+                inflater,
+                source,
+                from.len(),
+                room,
+                to.len(),
+                &raw mut n,
+            )
         };
         assert_eq!(result, 0);
         n
@@ -60,7 +65,12 @@ fn bare_inflate() -> impl FnMut(&[u8], &mut [u8]) -> usize {
 fn bare_lz4(from: &[u8], to: &mut [u8]) -> usize {
     // SAFETY: slices.
     let n = unsafe {
-        lz4_sys::LZ4_decompress_safe(from.as_ptr().cast(), to.as_mut_ptr().cast(), from.len() as c_int, to.len() as c_int)
+        lz4_sys::LZ4_decompress_safe(
+            from.as_ptr().cast(),
+            to.as_mut_ptr().cast(),
+            from.len() as c_int,
+            to.len() as c_int,
+        )
     };
     usize::try_from(n).expect("a good block")
 }
@@ -96,8 +106,10 @@ fn isal_inflate() -> Option<impl FnMut(&[u8], &mut [u8]) -> usize> {
         if library.is_null() {
             return None;
         }
-        let init = std::mem::transmute::<*mut c_void, Init>(libc::dlsym(library, c"isal_inflate_init".as_ptr()));
-        let run = std::mem::transmute::<*mut c_void, Run>(libc::dlsym(library, c"isal_inflate_stateless".as_ptr()));
+        let init =
+            std::mem::transmute::<*mut c_void, Init>(libc::dlsym(library, c"isal_inflate_init".as_ptr()));
+        let run =
+            std::mem::transmute::<*mut c_void, Run>(libc::dlsym(library, c"isal_inflate_stateless".as_ptr()));
         let mut state = vec![0_u64; 32 << 10];
         Some(move |from: &[u8], to: &mut [u8]| {
             let state = state.as_mut_ptr().cast::<State>();
@@ -112,6 +124,14 @@ fn isal_inflate() -> Option<impl FnMut(&[u8], &mut [u8]) -> usize> {
     }
 }
 
+/// A handler that puts finished tasks back.
+fn put_back<T: Task<Engine = Compress>>(back: Arc<Mutex<Vec<Done<T>>>>) -> Option<Handler<T>> {
+    Some(Box::new(move |done, _| {
+        back.lock().expect("not poisoned").push(done);
+        Next::Free
+    }))
+}
+
 /// A context whose handler puts finished tasks back.
 struct Lane<T: Task<Engine = Compress>> {
     context: Context<Compress>,
@@ -120,12 +140,17 @@ struct Lane<T: Task<Engine = Compress>> {
 }
 
 impl<T: Task<Engine = Compress>> Lane<T> {
-    fn new(session: &Session, device: &Device, configure: impl FnOnce(&mut Config, Arc<Mutex<Vec<Done<T>>>>)) -> Lane<T> {
+    fn new(
+        session: &Session,
+        device: &Device,
+        configure: impl FnOnce(&mut Config, Arc<Mutex<Vec<Done<T>>>>),
+    ) -> Lane<T> {
         let back = Arc::new(Mutex::new(Vec::new()));
         let mut config = Config::default();
         configure(&mut config, Arc::clone(&back));
         let mut pe = ProgressEngine::new(session).expect("a progress engine");
-        let context = Context::start(&mut pe, device, config).and_then(|s| s.wait(&mut pe)).expect("a context");
+        let context =
+            Context::start(&mut pe, device, config).and_then(|s| s.wait(&mut pe)).expect("a context");
         Lane { context, pe, back }
     }
 
@@ -207,7 +232,12 @@ fn compare(name: &str, bytes: usize, mut engine: impl FnMut(), mut bare: impl Fn
         bares.push(bytes as f64 / theirs / 1e9);
         ratios.push(theirs / mine);
     }
-    println!("{name:<58} {:7.3} GB/s  bare {:7.3} GB/s  x {:.3}", median(rates), median(bares), median(ratios));
+    println!(
+        "{name:<58} {:7.3} GB/s  bare {:7.3} GB/s  x {:.3}",
+        median(rates),
+        median(bares),
+        median(ratios)
+    );
 }
 
 fn main() {
@@ -218,11 +248,14 @@ fn main() {
     for size in [4 << 10, 64 << 10, 1 << 20] {
         let count = (SAMPLE / size).max(2);
         let step = corpus.len().saturating_sub(size) / count;
-        let chunks: Vec<&[u8]> = (0..count).map(|i| &corpus[i * step..(i * step + size).min(corpus.len())]).collect();
+        let chunks: Vec<&[u8]> =
+            (0..count).map(|i| &corpus[i * step..(i * step + size).min(corpus.len())]).collect();
         let bytes: usize = chunks.iter().map(|c| c.len()).sum();
         for depth in [1, 32] {
             println!("# chunks of {size} bytes, {depth} in flight");
-            one_size(&session, &device, &chunks, bytes, depth);
+            deflating(&session, &device, &chunks, bytes, depth);
+            inflating(&session, &device, &chunks, bytes, depth);
+            unpacking_lz4(&session, &device, &chunks, bytes, depth);
         }
     }
     two_contexts(&corpus[..SAMPLE.min(corpus.len())]);
@@ -235,8 +268,10 @@ fn two_contexts(corpus: &[u8]) {
         std::thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(|| {
-                    let session = Session::new(Machine::builder().build().expect("a machine"), softdpu_board::inline());
-                    let device = session.first_with(EngineKind::Compress).and_then(|d| d.open()).expect("a device");
+                    let session =
+                        Session::new(Machine::builder().build().expect("a machine"), softdpu_board::inline());
+                    let device =
+                        session.first_with(EngineKind::Compress).and_then(|d| d.open()).expect("a device");
                     let mut lane = compressing(&session, &device, Level::FAST);
                     let mut place = Place::new(&device, 66 << 10, 2 * corpus.len().div_ceil(64 << 10));
                     let mut tasks: Vec<_> = corpus
@@ -249,28 +284,30 @@ fn two_contexts(corpus: &[u8]) {
         });
         start.elapsed().as_secs_f64()
     };
-    let ratios = (0..7).map(|_| { let one = pass(1); 2.0 * one / pass(2) }).collect();
+    let ratios = (0..7)
+        .map(|_| {
+            let one = pass(1);
+            2.0 * one / pass(2)
+        })
+        .collect();
     println!("two contexts on two threads, compress 64 KiB: {:.2} times one", median(ratios));
 }
 
 fn compressing(session: &Session, device: &Device, level: Level) -> Lane<CompressDeflate> {
     Lane::new(session, device, |config, back| {
         config.level = level;
-        config.on_compress_deflate = Some(Box::new(move |done, _| {
-            back.lock().expect("not poisoned").push(done);
-            Next::Free
-        }));
+        config.on_compress_deflate = put_back(back);
     })
 }
 
-fn one_size(session: &Session, device: &Device, chunks: &[&[u8]], bytes: usize, depth: usize) {
+fn deflating(session: &Session, device: &Device, chunks: &[&[u8]], bytes: usize, depth: usize) {
     let room = chunks[0].len() + 1000;
     let mut out = vec![0; room];
     let mut outs = vec![vec![0; room]; chunks.len()];
     let places = || (Place::new(device, room, chunks.len()), Place::new(device, room, chunks.len()));
-    let levels = [Level::FAST.get(), Level::BALANCED.get()];
-    for level in levels {
-        let mut lane = compressing(session, device, Level::new(level).expect("a level"));
+    for level in [Level::FAST, Level::BALANCED] {
+        let mut lane = compressing(session, device, level);
+        let level = level.get();
         let (mut from, mut to) = places();
         let mut tasks: Vec<_> =
             chunks.iter().map(|c| CompressDeflate { src: from.full(c), dst: to.empty(room) }).collect();
@@ -285,50 +322,74 @@ fn one_size(session: &Session, device: &Device, chunks: &[&[u8]], bytes: usize, 
         compare(&format!("compress, level {level}, to libdeflate"), bytes, engine, bare);
         let written: usize = tasks.iter().map(|t| t.dst.data_len()).sum();
         let theirs: usize = plain.iter().map(|c| deflate(c, &mut out)).sum();
-        println!("    ratio {:.3}, of libdeflate {:.3}", bytes as f64 / written as f64, bytes as f64 / theirs as f64);
+        println!(
+            "    ratio {:.3}, of libdeflate {:.3}",
+            bytes as f64 / written as f64,
+            bytes as f64 / theirs as f64
+        );
     }
+}
+
+fn inflating(session: &Session, device: &Device, chunks: &[&[u8]], bytes: usize, depth: usize) {
+    let room = chunks[0].len() + 1000;
+    let mut out = vec![0; room];
+    let mut outs = vec![vec![0; room]; chunks.len()];
+    let places = || (Place::new(device, room, chunks.len()), Place::new(device, room, chunks.len()));
     let mut deflate = bare_deflate(6);
-    let streams: Vec<Vec<u8>> = chunks.iter().map(|c| { let n = deflate(c, &mut out); out[..n].to_vec() }).collect();
+    let streams: Vec<Vec<u8>> = chunks
+        .iter()
+        .map(|c| {
+            let n = deflate(c, &mut out);
+            out[..n].to_vec()
+        })
+        .collect();
     let mut lane = Lane::<DecompressDeflate>::new(session, device, |config, back| {
-        config.on_decompress_deflate = Some(Box::new(move |done, _| {
-            back.lock().expect("not poisoned").push(done);
-            Next::Free
-        }));
+        config.on_decompress_deflate = put_back(back);
     });
     let (mut from, mut to) = places();
-    let mut tasks: Vec<_> =
-        streams.iter().map(|s| DecompressDeflate { src: from.full(s), dst: to.empty(chunks[0].len()) }).collect();
-    let mut inflate = bare_inflate();
-    compare("decompress deflate, to libdeflate", bytes, || lane.run(&mut tasks, depth, |t| t.dst.reset()), || {
-        for (stream, out) in streams.iter().zip(&mut outs) {
-            let n = inflate(stream, out);
-            black_box(sums(&out[..n]));
-        }
-    });
-    if let Some(mut inflate) = isal_inflate() {
-        compare("decompress deflate, to ISA-L", bytes, || lane.run(&mut tasks, depth, |t| t.dst.reset()), || {
+    let mut tasks: Vec<_> = streams
+        .iter()
+        .map(|s| DecompressDeflate { src: from.full(s), dst: to.empty(chunks[0].len()) })
+        .collect();
+    let mut against = |name: &str, inflate: &mut dyn FnMut(&[u8], &mut [u8]) -> usize| {
+        let bare = || {
             for (stream, out) in streams.iter().zip(&mut outs) {
                 let n = inflate(stream, out);
                 black_box(sums(&out[..n]));
             }
-        });
+        };
+        compare(name, bytes, || lane.run(&mut tasks, depth, |t| t.dst.reset()), bare);
+    };
+    against("decompress deflate, to libdeflate", &mut bare_inflate());
+    if let Some(mut inflate) = isal_inflate() {
+        against("decompress deflate, to ISA-L", &mut inflate);
     }
+}
+
+fn unpacking_lz4(session: &Session, device: &Device, chunks: &[&[u8]], bytes: usize, depth: usize) {
+    let room = chunks[0].len() + 1000;
+    let mut outs = vec![vec![0; room]; chunks.len()];
+    let places = || (Place::new(device, room, chunks.len()), Place::new(device, room, chunks.len()));
     let blocks: Vec<Vec<u8>> = chunks.iter().map(|c| lz4_flex::block::compress(c)).collect();
     let mut lane = Lane::<DecompressLz4Block>::new(session, device, |config, back| {
-        config.on_decompress_lz4_block = Some(Box::new(move |done, _| {
-            back.lock().expect("not poisoned").push(done);
-            Next::Free
-        }));
+        config.on_decompress_lz4_block = put_back(back);
     });
     let (mut from, mut to) = places();
-    let mut tasks: Vec<_> =
-        blocks.iter().map(|b| DecompressLz4Block { src: from.full(b), dst: to.empty(chunks[0].len()) }).collect();
-    compare("decompress LZ4 block, to lz4 + crc32 + xxh32", bytes, || lane.run(&mut tasks, depth, |t| t.dst.reset()), || {
-        for (block, out) in blocks.iter().zip(&mut outs) {
-            let n = bare_lz4(block, out);
-            // SAFETY: a slice.
-            black_box(unsafe { libdeflate_sys::libdeflate_crc32(0, out.as_ptr().cast(), n) });
-            black_box(xxh32(&out[..n]));
-        }
-    });
+    let mut tasks: Vec<_> = blocks
+        .iter()
+        .map(|b| DecompressLz4Block { src: from.full(b), dst: to.empty(chunks[0].len()) })
+        .collect();
+    compare(
+        "decompress LZ4 block, to lz4 + crc32 + xxh32",
+        bytes,
+        || lane.run(&mut tasks, depth, |t| t.dst.reset()),
+        || {
+            for (block, out) in blocks.iter().zip(&mut outs) {
+                let n = bare_lz4(block, out);
+                // SAFETY: a slice.
+                black_box(unsafe { libdeflate_sys::libdeflate_crc32(0, out.as_ptr().cast(), n) });
+                black_box(xxh32(&out[..n]));
+            }
+        },
+    );
 }

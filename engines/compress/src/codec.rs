@@ -68,11 +68,14 @@ impl Recipe {
     ///
     /// # Errors
     /// What `to` holds is undefined then.
-    pub(crate) fn run(self, codecs: &mut Codecs, from: &[u8], to: &mut [u8]) -> Result<(usize, u64), Failure> {
+    pub(crate) fn run(
+        self,
+        codecs: &mut Codecs,
+        from: &[u8],
+        to: &mut [u8],
+    ) -> Result<(usize, u64), Failure> {
         match self.kind {
-            Kind::CompressDeflate => {
-                Ok((self.deflate(codecs, from, to)?, deflate_sums(from)))
-            }
+            Kind::CompressDeflate => Ok((self.deflate(codecs, from, to)?, deflate_sums(from))),
             Kind::DecompressDeflate => {
                 let n = codecs.inflater()?.inflate(from, to)?;
                 Ok((n, deflate_sums(&to[..n])))
@@ -103,12 +106,14 @@ impl Recipe {
     }
 }
 
-fn deflate_sums(plain: &[u8]) -> u64 {
-    let sums = plain.chunks(PIECE).fold((0, 1), |(crc, adler), piece| (ffi::crc32(crc, piece), ffi::adler32(adler, piece)));
+pub(crate) fn deflate_sums(plain: &[u8]) -> u64 {
+    let sums = plain
+        .chunks(PIECE)
+        .fold((0, 1), |(crc, adler), piece| (ffi::crc32(crc, piece), ffi::adler32(adler, piece)));
     pack(sums.0, sums.1)
 }
 
-fn lz4_sums(plain: &[u8]) -> u64 {
+pub(crate) fn lz4_sums(plain: &[u8]) -> u64 {
     pack(ffi::crc32(0, plain), xxh32(plain))
 }
 

@@ -8,8 +8,6 @@ use core::ptr::NonNull;
 use libdeflate_sys as sys;
 use softdpu_status::{Code, Error, Result};
 use std::alloc::Layout;
-// Brings the library that the declaration below is of.
-use lz4_sys as _;
 
 unsafe extern "C" {
     /// As `LZ4_decompress_safe`, for a block that may refer to `dictSize` bytes at `dictStart` before it.
@@ -57,7 +55,8 @@ impl Deflater {
     pub(crate) fn deflate(&mut self, from: &[u8], to: &mut [u8]) -> Option<usize> {
         let (source, room) = (from.as_ptr().cast(), to.as_mut_ptr().cast());
         // SAFETY: both ranges are slices, apart from each other; the compressor is ours.
-        let n = unsafe { sys::libdeflate_deflate_compress(self.0.as_ptr(), source, from.len(), room, to.len()) };
+        let n =
+            unsafe { sys::libdeflate_deflate_compress(self.0.as_ptr(), source, from.len(), room, to.len()) };
         (n != 0).then_some(n)
     }
 }
@@ -146,9 +145,24 @@ pub(crate) fn lz4_block(from: &[u8], to: &mut [u8], at: usize, linked: bool) -> 
     // block's contents.
     let n = unsafe {
         let start = base.add(at);
-        LZ4_decompress_safe_usingDict(from.as_ptr().cast(), start, len, room, start.sub(history), history as c_int)
+        LZ4_decompress_safe_usingDict(
+            from.as_ptr().cast(),
+            start,
+            len,
+            room,
+            start.sub(history),
+            history as c_int,
+        )
     };
     usize::try_from(n).ok()
+}
+
+/// Compresses one LZ4 block; `None` when it does not fit.
+pub(crate) fn lz4_compress(from: &[u8], to: &mut [u8]) -> Option<usize> {
+    let (len, room) = (c_int::try_from(from.len()).ok()?, c_int::try_from(to.len()).ok()?);
+    // SAFETY: both ranges are slices, apart from each other.
+    let n = unsafe { lz4_sys::LZ4_compress_default(from.as_ptr().cast(), to.as_mut_ptr().cast(), len, room) };
+    usize::try_from(n).ok().filter(|n| *n > 0)
 }
 
 /// Memory to put input or output in for a moment. Grows on demand, keeps what it has up to [`Scratch::KEPT`].
@@ -175,7 +189,8 @@ impl Scratch {
         if self.len < n {
             self.release();
             let size = n.next_multiple_of(4096);
-            let layout = Layout::from_size_align(size, Self::ALIGN).map_err(|_| no_memory("a bounce buffer"))?;
+            let layout =
+                Layout::from_size_align(size, Self::ALIGN).map_err(|_| no_memory("a bounce buffer"))?;
             // SAFETY: the size is above zero. Zeroed, so that it may be looked at; large ones cost nothing until touched.
             let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) });
             self.start = Some(start.ok_or_else(|| no_memory("a bounce buffer"))?);
@@ -196,7 +211,8 @@ impl Scratch {
     }
 
     fn release(&mut self) {
-        if let (Some(start), Ok(layout)) = (self.start.take(), Layout::from_size_align(self.len, Self::ALIGN)) {
+        if let (Some(start), Ok(layout)) = (self.start.take(), Layout::from_size_align(self.len, Self::ALIGN))
+        {
             // SAFETY: allocated with this layout, freed once.
             unsafe { std::alloc::dealloc(start.as_ptr(), layout) };
         }

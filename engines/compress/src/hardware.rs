@@ -53,6 +53,37 @@ impl Default for Level {
 }
 
 /// The compression engine.
+///
+/// Streams use the whole window of DEFLATE, 32 KiB. Tasks with long input are carried out by the card's workers, shorter
+/// ones by whoever comes first.
+///
+/// ```
+/// use softdpu_card::{EngineKind, Machine};
+/// use softdpu_compress::{Compress, CompressDeflate, Config, DecompressDeflate, Level};
+/// use softdpu_memory::{Access, Memory};
+/// use softdpu_room::{pump::ProgressEngine, session::Session, typed::Context};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let session = Session::new(Machine::builder().build()?, softdpu_board::threads());
+/// let device = session.first_with(EngineKind::Compress)?.open()?;
+/// let mut pe = ProgressEngine::new(&session)?;
+/// let config = Config { level: Level::BALANCED, ..Config::default() };
+/// let mut compress = Context::<Compress>::start(&mut pe, &device, config)?.wait(&mut pe)?;
+///
+/// let memory = Memory::heap(12 << 10).access(Access::LOCAL_READ_WRITE).register(&[device.shared()])?;
+/// let (mut src, dst, back) = (memory.buf(..4096)?, memory.buf(4096..8192)?, memory.buf(8192..)?);
+/// src.push_slice(&b"again and ".repeat(400))?;
+/// let flight = compress.submit(CompressDeflate { src, dst })?;
+/// let packed = pe.run(flight);
+/// let sums = packed.result?;
+/// assert!(packed.task.dst.data_len() < 100);
+///
+/// let flight = compress.submit(DecompressDeflate { src: packed.task.dst, dst: back })?;
+/// let plain = pe.run(flight);
+/// assert_eq!(plain.result?, sums);
+/// assert_eq!(plain.task.dst.as_slice(), packed.task.src.as_slice());
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 pub struct Compress {
     gate: Gate,
@@ -80,7 +111,10 @@ pub struct Config {
 
 impl std::fmt::Debug for Config {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Config").field("tasks", &self.tasks).field("level", &self.level).finish_non_exhaustive()
+        f.debug_struct("Config")
+            .field("tasks", &self.tasks)
+            .field("level", &self.level)
+            .finish_non_exhaustive()
     }
 }
 
@@ -112,24 +146,38 @@ impl Compress {
     /// Everything that can be said before the work: gives the lists, the bytes to read and the room to write.
     fn admit<'j>(&self, job: &'j Job) -> Result<Lists<'j>> {
         if !self.caps.supports(job.kind) {
-            return refuse(Code::NotSupported, "the device lacks this task", format_args!("{} task: the device cannot do it", job.kind.name()));
+            return refuse(
+                Code::NotSupported,
+                "the device lacks this task",
+                format_args!("{} task: the device cannot do it", job.kind.name()),
+            );
         }
         let (Some(src), Some(dst)) = (job.src.node(), job.dst.node()) else { return Err(missing(job)) };
         let name = job.kind.name();
         let bytes = view::check_source(src, &self.gate)?;
         let room = view::check_room(dst, &self.gate)?;
         if bytes == 0 {
-            return refuse(Code::InvalidValue, "the source holds no data", format_args!("{name}: source buffer {src:p}: data length 0"));
+            return refuse(
+                Code::InvalidValue,
+                "the source holds no data",
+                format_args!("{name}: source buffer {src:p}: data length 0"),
+            );
         }
         if room == 0 {
-            return refuse(Code::InvalidValue, "the destination has no room", format_args!("{name}: destination buffer {dst:p}: no room behind its data"));
+            return refuse(
+                Code::InvalidValue,
+                "the destination has no room",
+                format_args!("{name}: destination buffer {dst:p}: no room behind its data"),
+            );
         }
         let most = self.gate.max_bytes();
         if room > most {
             return refuse(
                 Code::InvalidValue,
                 "more bytes than one task may move",
-                format_args!("{name}: destination buffer {dst:p}: room for {room} bytes, limit of one task {most}"),
+                format_args!(
+                    "{name}: destination buffer {dst:p}: room for {room} bytes, limit of one task {most}"
+                ),
             );
         }
         match (usize::try_from(bytes), usize::try_from(room)) {
@@ -186,7 +234,12 @@ fn failed(kind: Kind, lists: Lists<'_>, failure: Failure) -> Error {
 }
 
 /// Input and output each in one piece of private memory: the codec works where they lie. `None`: they are not.
-fn in_place(recipe: Recipe, lists: Lists<'_>, tools: &mut Tools, gate: &Gate) -> Result<Option<(usize, u64)>> {
+fn in_place(
+    recipe: Recipe,
+    lists: Lists<'_>,
+    tools: &mut Tools,
+    gate: &Gate,
+) -> Result<Option<(usize, u64)>> {
     let cap = lists.room.min(recipe.bound(lists.bytes));
     let mut hold = Hold::both(lists.src, lists.dst, gate)?;
     let (sources, mut sink) = hold.split();
@@ -255,7 +308,12 @@ impl Compute for Compress {
     type Engine = Compress;
     type Handlers = Config;
 
-    fn deliver(handlers: &mut Config, job: Job, result: Result<u64>, outbox: &mut Outbox<'_, Compress>) -> Option<Job> {
+    fn deliver(
+        handlers: &mut Config,
+        job: Job,
+        result: Result<u64>,
+        outbox: &mut Outbox<'_, Compress>,
+    ) -> Option<Job> {
         match job.kind {
             Kind::CompressDeflate => deliver(&mut handlers.on_compress_deflate, job, result, outbox),
             Kind::DecompressDeflate => deliver(&mut handlers.on_decompress_deflate, job, result, outbox),
@@ -268,7 +326,11 @@ impl Compute for Compress {
         let (Some(src), Some(dst)) = (job.src.node(), job.dst.node()) else { return Shape::Small };
         let bytes = copy::volume(src);
         let grows = job.kind != Kind::CompressDeflate && bytes.saturating_mul(1032) > LONG_RESULT_FROM;
-        if bytes > LONG_FROM || grows && view::room(dst) > LONG_RESULT_FROM { Shape::Whole } else { Shape::Small }
+        if bytes > LONG_FROM || grows && view::room(dst) > LONG_RESULT_FROM {
+            Shape::Whole
+        } else {
+            Shape::Small
+        }
     }
 
     fn check(&self, job: &Job) -> Result<()> {

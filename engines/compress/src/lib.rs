@@ -9,15 +9,18 @@
 //! | `codec.rs` | one job on plain slices |
 //! | `lz4.rs` | LZ4 streams: blocks back to back |
 //! | `ffi.rs`, `ffi/isal.rs` | libdeflate and lz4, the codecs underneath; ISA-L for the fastest level where it is installed |
-//! | `c.rs` | the C entry points (feature `capi`) |
+//! | `bare.rs` | the codecs alone, for measurements |
+//! | `c.rs`, `c/support.rs` | the C entry points (feature `capi`) |
 
-mod tools;
+#[doc(hidden)]
+pub mod bare;
 mod caps;
 mod codec;
 mod ffi;
 mod hardware;
 mod lz4;
 mod task;
+mod tools;
 
 #[cfg(feature = "capi")]
 pub mod c;

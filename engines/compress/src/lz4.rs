@@ -12,7 +12,12 @@ const STORED: u32 = 1 << 31;
 ///
 /// # Errors
 /// Damaged input, a wrong block checksum, or too little room.
-pub(crate) fn stream(from: &[u8], to: &mut [u8], checksums: bool, independent: bool) -> Result<usize, Failure> {
+pub(crate) fn stream(
+    from: &[u8],
+    to: &mut [u8],
+    checksums: bool,
+    independent: bool,
+) -> Result<usize, Failure> {
     let (mut rest, mut at) = (from, 0);
     while !rest.is_empty() {
         let size = word(&mut rest)?;

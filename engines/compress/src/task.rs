@@ -159,7 +159,8 @@ impl Task for DecompressLz4Stream {
     }
 
     fn from_job(job: Job) -> DecompressLz4Stream {
-        let (has_block_checksum, are_blocks_independent) = (job.block_checksums != 0, job.independent_blocks != 0);
+        let (has_block_checksum, are_blocks_independent) =
+            (job.block_checksums != 0, job.independent_blocks != 0);
         let (src, dst) = job.bufs();
         DecompressLz4Stream { src, dst, has_block_checksum, are_blocks_independent }
     }

@@ -69,7 +69,10 @@ fn untouched_around(list: Buf, memory: &Memory) {
     let mut bytes = vec![0; memory.len()];
     whole.read_at(0, &mut bytes).unwrap();
     for (at, byte) in bytes.iter().enumerate() {
-        assert!(*byte == 0 || windows.iter().any(|w| w.contains(&at)), "byte {at} outside of every window was written");
+        assert!(
+            *byte == 0 || windows.iter().any(|w| w.contains(&at)),
+            "byte {at} outside of every window was written"
+        );
     }
 }
 
@@ -136,7 +139,10 @@ fn lz4() {
 
         let (has_block_checksum, are_blocks_independent) = (dice.roll(2) == 0, dice.roll(2) == 0);
         let mode = if are_blocks_independent { BlockMode::Independent } else { BlockMode::Linked };
-        let info = FrameInfo::new().block_mode(mode).block_size(BlockSize::Max64KB).block_checksums(has_block_checksum);
+        let info = FrameInfo::new()
+            .block_mode(mode)
+            .block_size(BlockSize::Max64KB)
+            .block_checksums(has_block_checksum);
         let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
         encoder.write_all(&plain).unwrap();
         let frame = encoder.finish().unwrap();

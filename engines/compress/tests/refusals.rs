@@ -28,7 +28,8 @@ fn nothing_to_read_and_nowhere_to_write() {
 fn rights_and_devices() {
     let mut rig = Rig::new();
     let read_only = |rig: &Rig| {
-        let memory = Memory::heap(100).access(Access::LOCAL_READ_ONLY).register(&[rig.device.shared()]).unwrap();
+        let memory =
+            Memory::heap(100).access(Access::LOCAL_READ_ONLY).register(&[rig.device.shared()]).unwrap();
         memory.buf(..).unwrap()
     };
     let task = CompressDeflate { src: rig.full(b"data"), dst: read_only(&rig) };
@@ -60,7 +61,8 @@ fn sizes_and_lists_above_the_limits() {
 
     let dice = &mut Dice::new(1);
     let plain = sample(10_000, dice);
-    let list = |rig: &Rig, n: usize, dice: &mut Dice| scattered(&rig.memory(span(10_000, n)), &plain, n, dice);
+    let list =
+        |rig: &Rig, n: usize, dice: &mut Dice| scattered(&rig.memory(span(10_000, n)), &plain, n, dice);
     let many = CompressDeflate { src: list(&rig, 65, dice), dst: rig.empty(20_000) };
     assert_eq!(rig.refusal(many), Code::InvalidValue);
     assert!(rig.run(CompressDeflate { src: list(&rig, 64, dice), dst: rig.empty(20_000) }).result.is_ok());
@@ -90,10 +92,30 @@ fn profiles_can_what_their_cards_can() {
         };
         // Each kind either works or is refused as not supported.
         let mut answers = Vec::new();
-        answers.push(rig.context.submit(compress).map(|f| assert!(rig.pe.run(f).result.is_ok())).map_err(|r| r.error.code()));
-        answers.push(rig.context.submit(inflate).map(|f| assert!(rig.pe.run(f).result.is_ok())).map_err(|r| r.error.code()));
-        answers.push(rig.context.submit(stream).map(|f| assert!(rig.pe.run(f).result.is_ok())).map_err(|r| r.error.code()));
-        answers.push(rig.context.submit(one).map(|f| assert!(rig.pe.run(f).result.is_ok())).map_err(|r| r.error.code()));
+        answers.push(
+            rig.context
+                .submit(compress)
+                .map(|f| assert!(rig.pe.run(f).result.is_ok()))
+                .map_err(|r| r.error.code()),
+        );
+        answers.push(
+            rig.context
+                .submit(inflate)
+                .map(|f| assert!(rig.pe.run(f).result.is_ok()))
+                .map_err(|r| r.error.code()),
+        );
+        answers.push(
+            rig.context
+                .submit(stream)
+                .map(|f| assert!(rig.pe.run(f).result.is_ok()))
+                .map_err(|r| r.error.code()),
+        );
+        answers.push(
+            rig.context
+                .submit(one)
+                .map(|f| assert!(rig.pe.run(f).result.is_ok()))
+                .map_err(|r| r.error.code()),
+        );
         let expected = expected.map(|can| if can { Ok(()) } else { Err(Code::NotSupported) });
         assert_eq!(answers, expected, "{profile}");
     }
@@ -120,12 +142,25 @@ fn handlers_and_failures() {
         let seen = Arc::clone(&seen);
         move |failed: bool| seen.lock().unwrap().push((name, failed))
     };
-    let (deflated, inflated, streamed, blocked) = (note("deflated"), note("inflated"), note("streamed"), note("blocked"));
+    let (deflated, inflated, streamed, blocked) =
+        (note("deflated"), note("inflated"), note("streamed"), note("blocked"));
     let config = Config {
-        on_compress_deflate: Some(Box::new(move |done, _| { deflated(done.result.is_err()); Next::Free })),
-        on_decompress_deflate: Some(Box::new(move |done, _| { inflated(done.result.is_err()); Next::Free })),
-        on_decompress_lz4_stream: Some(Box::new(move |done, _| { streamed(done.result.is_err()); Next::Free })),
-        on_decompress_lz4_block: Some(Box::new(move |done, _| { blocked(done.result.is_err()); Next::Free })),
+        on_compress_deflate: Some(Box::new(move |done, _| {
+            deflated(done.result.is_err());
+            Next::Free
+        })),
+        on_decompress_deflate: Some(Box::new(move |done, _| {
+            inflated(done.result.is_err());
+            Next::Free
+        })),
+        on_decompress_lz4_stream: Some(Box::new(move |done, _| {
+            streamed(done.result.is_err());
+            Next::Free
+        })),
+        on_decompress_lz4_block: Some(Box::new(move |done, _| {
+            blocked(done.result.is_err());
+            Next::Free
+        })),
         ..Config::default()
     };
     let mut rig = Rig::of(Profile::All, softdpu_board::threads(), config);
@@ -135,7 +170,9 @@ fn handlers_and_failures() {
     rig.context.post(CompressDeflate { src: rig.full(&damaged), dst: rig.empty(1) }).unwrap();
     rig.context.post(CompressDeflate { src: rig.full(&damaged), dst: rig.empty(100) }).unwrap();
     let (src, dst) = (rig.full(&[1, 0, 0, 0x80, 7]), rig.empty(9));
-    rig.context.post(DecompressLz4Stream { src, dst, has_block_checksum: false, are_blocks_independent: true }).unwrap();
+    rig.context
+        .post(DecompressLz4Stream { src, dst, has_block_checksum: false, are_blocks_independent: true })
+        .unwrap();
     while rig.context.in_flight() > 0 {
         rig.pe.progress();
     }

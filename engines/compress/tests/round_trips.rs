@@ -7,7 +7,8 @@ use common::{Dice, Rig, lens, output, rooms, sample, scattered, span};
 use lz4_flex::frame::{BlockMode, BlockSize, FrameEncoder, FrameInfo};
 use softdpu_card::Profile;
 use softdpu_compress::{
-    CompressDeflate, Config, DecompressDeflate, DecompressLz4Block, DecompressLz4Stream, DeflateSums, Level, Lz4Sums,
+    CompressDeflate, Config, DecompressDeflate, DecompressLz4Block, DecompressLz4Stream, DeflateSums, Level,
+    Lz4Sums,
 };
 use softdpu_memory::{Buf, Memory};
 use std::io::Write;
@@ -46,7 +47,10 @@ fn untouched_around(list: Buf, memory: &Memory) {
     let mut bytes = vec![0; memory.len()];
     whole.read_at(0, &mut bytes).unwrap();
     for (at, byte) in bytes.iter().enumerate() {
-        assert!(*byte == 0 || windows.iter().any(|w| w.contains(&at)), "byte {at} outside of every window was written");
+        assert!(
+            *byte == 0 || windows.iter().any(|w| w.contains(&at)),
+            "byte {at} outside of every window was written"
+        );
     }
 }
 
@@ -158,7 +162,8 @@ fn lz4_blocks_over_any_lists() {
         let dice = &mut Dice::new(1000 + round as u64);
         let plain = sample(if round % 10 == 0 { 500_000 } else { dice.roll(30_000) + 1 }, dice);
         let block = lz4_flex::block::compress(&plain);
-        let (src, dst, memory) = places(&rig, round, &block, plain.len() + dice.roll(2) * dice.roll(50), dice);
+        let (src, dst, memory) =
+            places(&rig, round, &block, plain.len() + dice.roll(2) * dice.roll(50), dice);
         let before = lens(&dst);
         let done = rig.run(DecompressLz4Block { src, dst });
         let sums = done.result.unwrap();
@@ -188,7 +193,10 @@ fn lz4_streams_of_every_kind() {
         let plain = sample(dice.roll(400_000) + 1, dice);
         let (has_block_checksum, are_blocks_independent) = (round % 2 == 0, round % 4 < 2);
         let mode = if are_blocks_independent { BlockMode::Independent } else { BlockMode::Linked };
-        let info = FrameInfo::new().block_mode(mode).block_size(BlockSize::Max64KB).block_checksums(has_block_checksum);
+        let info = FrameInfo::new()
+            .block_mode(mode)
+            .block_size(BlockSize::Max64KB)
+            .block_checksums(has_block_checksum);
         let frame = frame(&plain, info);
         // Magic number, descriptor of three bytes; end mark.
         let stream = &frame[7..frame.len() - 4];
@@ -197,13 +205,17 @@ fn lz4_streams_of_every_kind() {
         let done = rig.run(DecompressLz4Stream { src, dst, has_block_checksum, are_blocks_independent });
         assert_eq!(done.result, Ok(Lz4Sums { crc32: crc32(&plain), xxh32: xxh32(&plain) }), "round {round}");
         assert_eq!(output(&done.task.dst, &before), plain);
-        assert_eq!((done.task.has_block_checksum, done.task.are_blocks_independent), (has_block_checksum, are_blocks_independent));
+        assert_eq!(
+            (done.task.has_block_checksum, done.task.are_blocks_independent),
+            (has_block_checksum, are_blocks_independent)
+        );
         untouched_around(done.task.dst, &memory);
 
         // Told that its blocks stand alone, a stream of linked ones fails (unless nothing was linked) or is right anyway.
         if !are_blocks_independent {
             let (src, dst) = (rig.full(stream), rig.empty(plain.len()));
-            let done = rig.run(DecompressLz4Stream { src, dst, has_block_checksum, are_blocks_independent: true });
+            let done =
+                rig.run(DecompressLz4Stream { src, dst, has_block_checksum, are_blocks_independent: true });
             assert!(done.result.is_err() || done.task.dst.to_vec() == plain);
         }
     }

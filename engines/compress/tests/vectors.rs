@@ -88,7 +88,8 @@ fn frames_of_lz4() {
         // With and without the end mark.
         for src in [blocks, &frame[7..]] {
             let (src, dst) = (rig.full(src), rig.empty(plain.len()));
-            let done = rig.run(DecompressLz4Stream { src, dst, has_block_checksum: false, are_blocks_independent });
+            let done =
+                rig.run(DecompressLz4Stream { src, dst, has_block_checksum: false, are_blocks_independent });
             assert!(done.result.is_ok(), "{:?}", done.result);
             assert_eq!(done.task.dst.to_vec(), plain);
         }

@@ -7,7 +7,7 @@ use softdpu_card::{EngineKind, Function};
 use softdpu_memory::copy::{self, Gate, STREAM_FROM};
 use softdpu_memory::device::Device;
 use softdpu_memory::node::Node;
-use softdpu_room::context::SPLIT_FROM;
+use softdpu_room::carry::SPLIT_FROM;
 use softdpu_room::engine::{Compute, Engine, EngineInfo, Shape, Work};
 use softdpu_room::job::{Computed, Outbox};
 use softdpu_room::task::{Handler, deliver};

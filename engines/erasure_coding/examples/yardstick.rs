@@ -46,8 +46,10 @@ impl Isal {
     fn multiply(&self, matrix: &Matrix, block: usize, src: *mut u8, dst: *mut u8) -> impl FnMut() + use<> {
         let (k, m) = (matrix.inputs(), matrix.outputs());
         // Its rows are the outputs.
-        let mut rows: Vec<u8> =
-            (0..m).flat_map(|j| (0..k).map(move |i| (i, j))).map(|(i, j)| matrix.coefficient(i, j).unwrap_or(0)).collect();
+        let mut rows: Vec<u8> = (0..m)
+            .flat_map(|j| (0..k).map(move |i| (i, j)))
+            .map(|(i, j)| matrix.coefficient(i, j).unwrap_or(0))
+            .collect();
         let mut tables = vec![0; 32 * k * m];
         // SAFETY: as many coefficients, and 32 bytes of table for each.
         unsafe { self.0(k as c_int, m as c_int, rows.as_mut_ptr(), tables.as_mut_ptr()) };
@@ -55,7 +57,14 @@ impl Isal {
         let (mut ins, mut outs, encode) = (pointers(src, k), pointers(dst, m), self.1);
         // SAFETY: all blocks lie in memory that the caller keeps.
         move || unsafe {
-            encode(block as c_int, k as c_int, m as c_int, tables.as_mut_ptr(), ins.as_mut_ptr(), outs.as_mut_ptr());
+            encode(
+                block as c_int,
+                k as c_int,
+                m as c_int,
+                tables.as_mut_ptr(),
+                ins.as_mut_ptr(),
+                outs.as_mut_ptr(),
+            );
         }
     }
 }
@@ -71,8 +80,9 @@ impl Rig {
         let session = Session::new(Machine::builder().build().expect("a machine"), board);
         let device = session.first_with(EngineKind::ErasureCoding).and_then(|d| d.open()).expect("a device");
         let mut pe = ProgressEngine::new(&session).expect("a progress engine");
-        let context =
-            Context::start(&mut pe, &device, Default::default()).and_then(|s| s.wait(&mut pe)).expect("a context");
+        let context = Context::start(&mut pe, &device, Default::default())
+            .and_then(|s| s.wait(&mut pe))
+            .expect("a context");
         Rig { pe, context, device }
     }
 
@@ -151,8 +161,10 @@ fn median(mut values: Vec<f64>) -> f64 {
 /// The kernel alone, on memory of its own.
 fn bare(kernel: Kernel, matrix: &Matrix, block: usize) -> Box<dyn FnMut()> {
     let (k, m) = (matrix.inputs(), matrix.outputs());
-    let all: Vec<u8> =
-        (0..k).flat_map(|i| (0..m).map(move |j| (i, j))).map(|(i, j)| matrix.coefficient(i, j).unwrap_or(0)).collect();
+    let all: Vec<u8> = (0..k)
+        .flat_map(|i| (0..m).map(move |j| (i, j)))
+        .map(|(i, j)| matrix.coefficient(i, j).unwrap_or(0))
+        .collect();
     let table = Table::with(kernel, m, &all).expect("memory");
     let src: Vec<u8> = (0..k * block + 4096).map(|n| (n * 31 + n / 999) as u8).collect();
     let mut dst = vec![0; m * block + 4096];
@@ -166,19 +178,26 @@ fn bare(kernel: Kernel, matrix: &Matrix, block: usize) -> Box<dyn FnMut()> {
 
 fn main() {
     let isal = Isal::find();
-    println!("kernel {}, ISA-L {}", Kernel::best().name(), if isal.is_some() { "found" } else { "not found" });
+    println!(
+        "kernel {}, ISA-L {}",
+        Kernel::best().name(),
+        if isal.is_some() { "found" } else { "not found" }
+    );
     let (inline, threads) = (softdpu_board::inline(), softdpu_board::threads());
     for (k, m) in [(8, 4), (10, 4)] {
         for block in [4 << 10, 64 << 10, 1 << 20] {
             let coding = Matrix::cauchy(k, m).expect("a code");
             let lost: Vec<u32> = (0..m as u32).collect();
-            let (recovery, update) = (coding.recover(&lost).expect("a Cauchy matrix"), coding.update(&[1]).expect("an index"));
+            let (recovery, update) =
+                (coding.recover(&lost).expect("a Cauchy matrix"), coding.update(&[1]).expect("an index"));
             let (mut src, mut dst) = (vec![1u8; k * block + 4096], vec![0u8; m * block + 4096]);
             let yardstick = |matrix: &Matrix| -> Vec<Contestant> {
                 let aligned = |at: *mut u8| at.wrapping_add(at.align_offset(4096));
                 let (from, to) = (aligned(src.as_ptr().cast_mut()), aligned(dst.as_ptr().cast_mut()));
                 let run = isal.as_ref().map(|isal| isal.multiply(matrix, block, from, to));
-                run.into_iter().map(|run| ("ISA-L, bare".to_owned(), Box::new(run) as Box<dyn FnMut()>)).collect()
+                run.into_iter()
+                    .map(|run| ("ISA-L, bare".to_owned(), Box::new(run) as Box<dyn FnMut()>))
+                    .collect()
             };
             let mut all = yardstick(&coding);
             for kernel in Kernel::ALL.into_iter().filter(|k| k.is_available() && *k != Kernel::Portable) {
@@ -188,7 +207,12 @@ fn main() {
             all.push(("create task, no workers".into(), Box::new(create(inline))));
             let recover = task!(Recover, Rig::new(inline), recovery, block, available, recovered);
             all.push(("recover task, no workers".into(), Box::new(recover)));
-            race(&format!("{k} + {m} blocks of {block} bytes, data per processor time"), k * block, ALONE, all);
+            race(
+                &format!("{k} + {m} blocks of {block} bytes, data per processor time"),
+                k * block,
+                ALONE,
+                all,
+            );
             let mut all = yardstick(&update);
             let task = task!(Update, Rig::new(inline), update, block, changes, rdnc);
             all.push(("update task (1 block), no workers".into(), Box::new(task)));

@@ -3,14 +3,19 @@
 //! `struct doca_ec` is the context, `struct doca_ec_matrix` a [`Held`], and each task its slot. Thread rule: a context,
 //! its tasks and matrices belong to one thread at a time.
 #![expect(unsafe_code, reason = "C entry points")]
-#![expect(missing_docs, clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_erasure_coding.h")]
+#![expect(
+    missing_docs,
+    clippy::missing_safety_doc,
+    reason = "the contract of every entry point is its declaration in doca_erasure_coding.h"
+)]
+
+pub mod matrix;
 
 use crate::caps::{Caps, Kind};
 use crate::hardware::{Config, ErasureCoding};
 pub use crate::held::Held;
-use crate::matrix::Matrix;
 use crate::task::{Factor, Job};
-use softdpu_memory::handle::{DEAD_BIT, DeviceRecord, Head, Object, OpenDevice, Slab, checked, explain, kind, live};
+use softdpu_memory::handle::{DEAD_BIT, DeviceRecord, Head, OpenDevice, checked, explain, kind, live};
 use softdpu_memory::node::{Lent, Node};
 use softdpu_room::calls::Completion;
 use softdpu_room::context::{Core, State};
@@ -18,38 +23,7 @@ use softdpu_room::engine::Engine;
 use softdpu_room::entry::{guard, guard_unforked, guard_value};
 use softdpu_room::slot::Slot;
 use softdpu_status::{Code, Error, Result};
-use std::sync::{Arc, Mutex, PoisonError};
-
-// SAFETY: repr(C), head first.
-unsafe impl Object for Held {
-    const KIND: u32 = kind::EC_MATRIX;
-    const NAME: &'static str = "erasure coding matrix";
-}
-
-/// Where places of matrices come from. None ever goes back there: destroyed ones wait in `FREE`.
-static PLACES: Slab<Held> = Slab::new();
-static FREE: Mutex<Vec<&'static Held>> = Mutex::new(Vec::new());
-
-fn free_places() -> std::sync::MutexGuard<'static, Vec<&'static Held>> {
-    FREE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn hold(matrix: Matrix) -> Result<*const Held> {
-    let mut free = free_places();
-    // Room for the way back first, so that destroying never allocates.
-    free.try_reserve(1).map_err(|_| Error::new(Code::NoMemory, "no memory for a matrix"))?;
-    if let Some(place) = free.pop() {
-        place.replace(Some(matrix));
-        place.head().wake(kind::EC_MATRIX);
-        return Ok(place);
-    }
-    Ok(PLACES.make(Held::new(matrix))?.as_ptr())
-}
-
-fn refuse<T>(call: &str, what: &'static str) -> Result<T> {
-    log::error!(target: "softdpu::erasure_coding", "{call}: {what}");
-    Err(Error::new(Code::InvalidValue, what))
-}
+use std::sync::Arc;
 
 fn null<T>(call: &str, name: &str) -> Result<T> {
     log::error!(target: "softdpu::erasure_coding", "{call}: {name} is NULL");
@@ -102,7 +76,8 @@ pub unsafe extern "C" fn doca_ec_destroy(ec: *const Core) -> i32 {
         // SAFETY: a handle, or NULL.
         let core = unsafe { context(ec, "doca_ec_destroy")? };
         // The contract of this engine has its own code for it.
-        core.destroy().map_err(|e| if e.code() == Code::InUse { Error::new(Code::BadState, e.what()) } else { e })
+        core.destroy()
+            .map_err(|e| if e.code() == Code::InUse { Error::new(Code::BadState, e.what()) } else { e })
     })
 }
 
@@ -116,7 +91,10 @@ pub unsafe extern "C" fn doca_ec_as_ctx(ec: *const Core) -> *const Core {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_ec_cap_get_max_block_size(devinfo: *const DeviceRecord, max_block_size: *mut u64) -> i32 {
+pub unsafe extern "C" fn doca_ec_cap_get_max_block_size(
+    devinfo: *const DeviceRecord,
+    max_block_size: *mut u64,
+) -> i32 {
     const CALL: &str = "doca_ec_cap_get_max_block_size";
     // SAFETY: handles and out parameters of the contract.
     guard(|| unsafe { put(CALL, "max_block_size", max_block_size, caps(devinfo, CALL)?.max_block_size) })
@@ -129,132 +107,8 @@ pub unsafe extern "C" fn doca_ec_cap_get_max_buf_list_len(
 ) -> i32 {
     const CALL: &str = "doca_ec_cap_get_max_buf_list_len";
     // SAFETY: handles and out parameters of the contract.
-    guard(|| unsafe { put(CALL, "max_buf_list_len", max_buf_list_len, caps(devinfo, CALL)?.max_buf_list_len) })
-}
-
-/// Makes a matrix for a C program; `build` gets the limits of the context's device.
-unsafe fn make(
-    call: &'static str,
-    ec: *const Core,
-    matrix: *mut *const Held,
-    build: impl FnOnce(Caps) -> Result<Matrix>,
-) -> i32 {
-    guard(|| {
-        // SAFETY: a handle, or NULL.
-        let core = unsafe { context(ec, call)? };
-        if matrix.is_null() {
-            return null(call, "matrix");
-        }
-        let made = build(Caps::of(core.device().function())?)?;
-        // SAFETY: checked above.
-        unsafe { put(call, "matrix", matrix, hold(made)?) }
-    })
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_ec_matrix_create(
-    ec: *const Core,
-    kind: u32,
-    data_block_count: usize,
-    rdnc_block_count: usize,
-    matrix: *mut *const Held,
-) -> i32 {
-    const CALL: &str = "doca_ec_matrix_create";
-    let build = |caps: Caps| {
-        caps.admit(data_block_count, rdnc_block_count)?;
-        match kind {
-            1 => Matrix::cauchy(data_block_count, rdnc_block_count),
-            2 => Matrix::vandermonde(data_block_count, rdnc_block_count),
-            _ => refuse(CALL, "the type is neither CAUCHY (1) nor VANDERMONDE (2)"),
-        }
-    };
-    // SAFETY: handles and out parameters of the contract.
-    unsafe { make(CALL, ec, matrix, build) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_ec_matrix_create_from_raw(
-    ec: *const Core,
-    data: *const u8,
-    data_block_count: usize,
-    rdnc_block_count: usize,
-    matrix: *mut *const Held,
-) -> i32 {
-    const CALL: &str = "doca_ec_matrix_create_from_raw";
-    let build = |caps: Caps| {
-        if data.is_null() {
-            return null(CALL, "data");
-        }
-        caps.admit(data_block_count, rdnc_block_count)?;
-        // SAFETY: the program vouches for so many bytes; both counts were found small.
-        let raw = unsafe { core::slice::from_raw_parts(data, data_block_count * rdnc_block_count) };
-        Matrix::raw(data_block_count, rdnc_block_count, raw)
-    };
-    // SAFETY: handles and out parameters of the contract.
-    unsafe { make(CALL, ec, matrix, build) }
-}
-
-/// Derives a matrix from a coding matrix and a list of indices.
-unsafe fn derive(
-    call: &'static str,
-    (ec, coding, out): (*const Core, *const Held, *mut *const Held),
-    (indices, count): (*const u32, usize),
-    how: impl FnOnce(&Matrix, &[u32]) -> Result<Matrix>,
-) -> i32 {
-    let build = |_: Caps| {
-        // SAFETY: a handle, or NULL.
-        let coding = unsafe { checked(coding, call)? }.get();
-        let coding = coding.ok_or(Error::new(Code::InvalidValue, "the matrix was destroyed"))?;
-        if indices.is_null() {
-            return null(call, "the list of indices");
-        }
-        let (data, rdnc) = coding.origin();
-        if count > data + rdnc {
-            log::error!(target: "softdpu::erasure_coding", "{call}: {count} indices for {} blocks", data + rdnc);
-            return Err(Error::new(Code::InvalidValue, "more indices than blocks"));
-        }
-        // SAFETY: the program vouches for so many indices.
-        how(&coding, unsafe { core::slice::from_raw_parts(indices, count) })
-    };
-    // SAFETY: handles and out parameters of the contract.
-    unsafe { make(call, ec, out, build) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_ec_matrix_create_update(
-    ec: *const Core,
-    coding_matrix: *const Held,
-    update_indices: *const u32,
-    n_updates: usize,
-    matrix: *mut *const Held,
-) -> i32 {
-    let (handles, list) = ((ec, coding_matrix, matrix), (update_indices, n_updates));
-    // SAFETY: handles, lists and out parameters of the contract.
-    unsafe { derive("doca_ec_matrix_create_update", handles, list, Matrix::update) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_ec_matrix_create_recover(
-    ec: *const Core,
-    coding_matrix: *const Held,
-    missing_indices: *const u32,
-    n_missing: usize,
-    matrix: *mut *const Held,
-) -> i32 {
-    let (handles, list) = ((ec, coding_matrix, matrix), (missing_indices, n_missing));
-    // SAFETY: handles, lists and out parameters of the contract.
-    unsafe { derive("doca_ec_matrix_create_recover", handles, list, Matrix::recover) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_ec_matrix_destroy(matrix: *const Held) -> i32 {
-    guard(|| {
-        // SAFETY: a handle, or NULL. Places are never given back to the system.
-        let place: &'static Held = unsafe { checked(matrix, "doca_ec_matrix_destroy")? };
-        place.head().kill();
-        drop(place.replace(None));
-        free_places().push(place);
-        Ok(())
+    guard(|| unsafe {
+        put(CALL, "max_buf_list_len", max_buf_list_len, caps(devinfo, CALL)?.max_buf_list_len)
     })
 }
 

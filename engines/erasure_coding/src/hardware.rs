@@ -9,7 +9,7 @@ use softdpu_memory::copy::{self, Gate};
 use softdpu_memory::device::Device;
 use softdpu_memory::node::Node;
 use softdpu_memory::view;
-use softdpu_room::context::PART_BYTES;
+use softdpu_room::carry::PART_BYTES;
 use softdpu_room::engine::{Compute, Engine, EngineInfo, Shape, Work};
 use softdpu_room::job::{Computed, Outbox};
 use softdpu_room::task::{Handler, deliver};
@@ -77,7 +77,8 @@ impl ErasureCoding {
         let elements = src.list().chain(dst.list()).count();
         let most = self.caps.max_buf_list_len as usize;
         if elements > most {
-            let line = format_args!("source and destination list of {elements} elements together, limit {most}");
+            let line =
+                format_args!("source and destination list of {elements} elements together, limit {most}");
             return refuse(job, "more list elements than the device takes", line);
         }
         let bytes = view::check_source(src, &self.gate)?;
@@ -87,7 +88,9 @@ impl ErasureCoding {
         let need = block * matrix.outputs() as u64;
         if need > room {
             let outputs = matrix.outputs();
-            let line = format_args!("{outputs} blocks of {block} bytes do not fit behind the destination's data, room for {room} bytes");
+            let line = format_args!(
+                "{outputs} blocks of {block} bytes do not fit behind the destination's data, room for {room} bytes"
+            );
             return refuse(job, "the destination is too small", line);
         }
         Ok(block)
@@ -97,7 +100,8 @@ impl ErasureCoding {
         let (inputs, step) = (matrix.inputs() as u64, u64::from(self.caps.block_alignment));
         let block = bytes / inputs;
         if !bytes.is_multiple_of(inputs) || block == 0 || !block.is_multiple_of(step) {
-            let line = format_args!("source of {bytes} bytes is not {inputs} blocks of a multiple of {step} bytes");
+            let line =
+                format_args!("source of {bytes} bytes is not {inputs} blocks of a multiple of {step} bytes");
             return refuse(job, "the source is not a number of blocks", line);
         }
         if block > self.caps.max_block_size {

@@ -10,6 +10,35 @@
 //! | [`Update`] | [`Matrix::update`] | old and new data blocks, old redundancy | the new redundancy |
 //! | [`GaloisMul`] | any | its inputs | its outputs |
 //!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use softdpu_erasure_coding::{Create, ErasureCoding, Matrix, Recover};
+//! # use softdpu_memory::{Access, Memory};
+//! # let session = softdpu_room::session::Session::new(softdpu_card::Machine::builder().build()?, softdpu_board::inline());
+//! # let device = session.first_with(softdpu_card::EngineKind::ErasureCoding)?.open()?;
+//! # let mut pe = softdpu_room::pump::ProgressEngine::new(&session)?;
+//! # let mut ec = softdpu_room::typed::Context::<ErasureCoding>::start(&mut pe, &device, Default::default())?.wait(&mut pe)?;
+//! # let memory = Memory::heap(6 * 64).access(Access::LOCAL_READ_WRITE).register(&[device.shared()])?;
+//! // Three data blocks of 64 bytes, two redundancy blocks.
+//! let coding = Matrix::cauchy(3, 2)?;
+//! let (mut data, rdnc) = (memory.buf(..192)?, memory.buf(192..320)?);
+//! data.push_slice(&[1; 64])?;
+//! data.push_slice(&[2; 64])?;
+//! data.push_slice(&[3; 64])?;
+//! let flight = ec.submit(Create { matrix: coding.clone(), data, rdnc }).map_err(|refused| refused.error)?;
+//! let done = pe.run(flight);
+//! assert_eq!(done.result, Ok(128));
+//!
+//! // Data block 1 is lost: blocks 0, 2 and the first redundancy block give it back.
+//! let (mut available, rdnc) = (done.task.data, done.task.rdnc);
+//! available.write_at(64, &[3; 64])?;
+//! available.write_at(128, &rdnc.to_vec()[..64])?;
+//! let task = Recover { matrix: coding.recover(&[1])?, available, recovered: memory.buf(320..)? };
+//! let flight = ec.submit(task).map_err(|refused| refused.error)?;
+//! assert_eq!(pe.run(flight).task.recovered.to_vec(), [2; 64]);
+//! # Ok(()) }
+//! ```
+//!
 //! | file | what |
 //! |---|---|
 //! | `matrix.rs` | the matrices |

@@ -54,7 +54,9 @@ fn check_counts(data: usize, rdnc: usize) -> Result<()> {
     }
     refuse(
         "numbers of blocks out of range",
-        format_args!("coding matrix of {data} data and {rdnc} redundancy blocks: each at least 1, together at most {FIELD}"),
+        format_args!(
+            "coding matrix of {data} data and {rdnc} redundancy blocks: each at least 1, together at most {FIELD}"
+        ),
     )
 }
 
@@ -120,7 +122,10 @@ impl Matrix {
         if coefficients.len() != data * rdnc {
             return refuse(
                 "wrong number of coefficients",
-                format_args!("{} coefficients for {data} data and {rdnc} redundancy blocks", coefficients.len()),
+                format_args!(
+                    "{} coefficients for {data} data and {rdnc} redundancy blocks",
+                    coefficients.len()
+                ),
             );
         }
         Matrix::coding(data, rdnc, |i, j| coefficients[i * rdnc + j])
@@ -202,7 +207,13 @@ impl Matrix {
 
 impl fmt::Debug for Matrix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Matrix({} inputs, {} outputs, {})", self.inputs(), self.outputs(), self.0.table.kernel().name())
+        write!(
+            f,
+            "Matrix({} inputs, {} outputs, {})",
+            self.inputs(),
+            self.outputs(),
+            self.0.table.kernel().name()
+        )
     }
 }
 
@@ -236,11 +247,14 @@ fn recovery(inner: &Inner, missing: &[u32]) -> Result<Vec<u8>> {
     let Some(inverse) = invert(lost.len(), |row, column| coefficient(lost[column], used[row]))? else {
         return refuse(
             "the remaining blocks do not determine the missing ones",
-            format_args!("recover matrix: missing {missing:?} of {data} data and {rdnc} redundancy blocks: the survivors form a singular matrix"),
+            format_args!(
+                "recover matrix: missing {missing:?} of {data} data and {rdnc} redundancy blocks: the survivors form a singular matrix"
+            ),
         );
     };
     // Each lost data block as a sum over the survivors: kept data first, then the used redundancy.
-    let sum = |terms: &mut dyn Iterator<Item = (u8, u8)>| terms.fold(0, |s, (a, b)| s ^ gf256::multiply(a, b));
+    let sum =
+        |terms: &mut dyn Iterator<Item = (u8, u8)>| terms.fold(0, |s, (a, b)| s ^ gf256::multiply(a, b));
     let mut rows = zeros(lost.len() * data)?;
     for (l, row) in rows.chunks_exact_mut(data).enumerate() {
         let weights = &inverse[l * lost.len()..][..lost.len()];
@@ -262,7 +276,8 @@ fn recovery(inner: &Inner, missing: &[u32]) -> Result<Vec<u8>> {
         let j = index as usize - data;
         for input in 0..data {
             let own = kept.get(input).map_or(0, |&i| coefficient(i, j));
-            let through = sum(&mut lost.iter().enumerate().map(|(l, &i)| (coefficient(i, j), rows[l * data + input])));
+            let through =
+                sum(&mut lost.iter().enumerate().map(|(l, &i)| (coefficient(i, j), rows[l * data + input])));
             all[input * outputs + output] = own ^ through;
         }
     }

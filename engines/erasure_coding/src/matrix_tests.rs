@@ -62,14 +62,20 @@ fn raw_is_data_major() {
 
 #[test]
 fn counts_that_fit_no_code_are_refused() {
-    for (data, rdnc) in [(0, 1), (1, 0), (0, 0), (255, 2), (256, 1), (1, 256), (usize::MAX, 2), (2, usize::MAX)] {
+    for (data, rdnc) in
+        [(0, 1), (1, 0), (0, 0), (255, 2), (256, 1), (1, 256), (usize::MAX, 2), (2, usize::MAX)]
+    {
         refused(Matrix::cauchy(data, rdnc));
         refused(Matrix::vandermonde(data, rdnc));
         refused(Matrix::raw(data, rdnc, &[1; 600]));
     }
     refused(Matrix::raw(2, 2, &[1; 3]));
     refused(Matrix::raw(2, 2, &[1; 5]));
-    assert!(Matrix::cauchy(255, 1).is_ok() && Matrix::cauchy(1, 255).is_ok() && Matrix::vandermonde(255, 1).is_ok());
+    assert!(
+        Matrix::cauchy(255, 1).is_ok()
+            && Matrix::cauchy(1, 255).is_ok()
+            && Matrix::vandermonde(255, 1).is_ok()
+    );
 }
 
 #[test]
@@ -89,7 +95,9 @@ fn indices_that_make_no_sense_are_refused() {
 
 #[test]
 fn recovery_is_what_inverting_everything_gives() {
-    for coding in [Matrix::cauchy(5, 3).unwrap(), Matrix::vandermonde(6, 3).unwrap(), Matrix::cauchy(1, 4).unwrap()] {
+    for coding in
+        [Matrix::cauchy(5, 3).unwrap(), Matrix::vandermonde(6, 3).unwrap(), Matrix::cauchy(1, 4).unwrap()]
+    {
         let (data, rdnc) = coding.origin();
         for set in 1u32..1 << (data + rdnc) {
             let missing: Vec<u32> = (0..(data + rdnc) as u32).filter(|n| set >> n & 1 == 1).collect();
@@ -97,7 +105,9 @@ fn recovery_is_what_inverting_everything_gives() {
                 continue;
             }
             match plain_recovery(&coding, &missing) {
-                Some(want) => assert_eq!(coding.recover(&missing).unwrap().0.coefficients, want, "{missing:?}"),
+                Some(want) => {
+                    assert_eq!(coding.recover(&missing).unwrap().0.coefficients, want, "{missing:?}")
+                }
                 None => refused(coding.recover(&missing)),
             }
         }
@@ -117,7 +127,8 @@ fn sets_of_a_vandermonde_matrix_that_determine_nothing_are_refused() {
     // because the field's group has 255 = 3 * 85 elements.
     let coding = Matrix::vandermonde(100, 4).unwrap();
     let cube = |i: u32| power(i as u8 + 1, 3);
-    let (a, b) = (0..100).flat_map(|a| (a + 1..100).map(move |b| (a, b))).find(|&(a, b)| cube(a) == cube(b)).unwrap();
+    let (a, b) =
+        (0..100).flat_map(|a| (a + 1..100).map(move |b| (a, b))).find(|&(a, b)| cube(a) == cube(b)).unwrap();
     refused(coding.recover(&[a, b, 101, 102]));
     assert!(coding.recover(&[a, b]).is_ok());
 }

@@ -66,7 +66,11 @@ fn limits_of_the_device() {
     let (src, dst) = (rig.full(&[1; 2 * 320]), rig.empty(320));
     refused(&mut rig, &matrix, src, dst, Code::InvalidValue);
     // Matrices larger than the device takes, also derived ones.
-    for large in [Matrix::cauchy(5, 1).unwrap(), Matrix::cauchy(2, 3).unwrap(), Matrix::cauchy(5, 1).unwrap().update(&[0]).unwrap()] {
+    for large in [
+        Matrix::cauchy(5, 1).unwrap(),
+        Matrix::cauchy(2, 3).unwrap(),
+        Matrix::cauchy(5, 1).unwrap().update(&[0]).unwrap(),
+    ] {
         let (src, dst) = (rig.full(&vec![1; large.inputs() * 64]), rig.empty(4096));
         refused(&mut rig, &large, src, dst, Code::InvalidValue);
     }
@@ -114,7 +118,10 @@ fn profiles() {
             match Caps::of(function) {
                 Ok(caps) => {
                     assert!(has && Kind::ALL.iter().all(|kind| caps.supports(*kind)));
-                    assert_eq!((caps.max_data_blocks, caps.max_rdnc_blocks, caps.block_alignment), (128, 32, 64));
+                    assert_eq!(
+                        (caps.max_data_blocks, caps.max_rdnc_blocks, caps.block_alignment),
+                        (128, 32, 64)
+                    );
                 }
                 Err(e) => assert!(!has && e.code() == Code::NotSupported),
             }
@@ -127,7 +134,8 @@ fn configurations() {
     let rig = small();
     let mut pe = softdpu_room::pump::ProgressEngine::new(&rig.session).unwrap();
     let config = Config { tasks: 9, ..Config::default() };
-    let error = softdpu_room::typed::Context::<ErasureCoding>::start(&mut pe, &rig.device, config).unwrap_err();
+    let error =
+        softdpu_room::typed::Context::<ErasureCoding>::start(&mut pe, &rig.device, config).unwrap_err();
     assert_eq!(error.code(), Code::InvalidValue);
 }
 

@@ -52,9 +52,14 @@ fn large_blocks_are_cut_into_parts_that_fit() {
     for (seed, board) in [(3, softdpu_board::threads()), (4, softdpu_board::inline())] {
         let mut rig = Rig::of(softdpu_card::Profile::All, board, Config::default());
         let mut dice = Dice(seed);
-        for (inputs, outputs, block) in
-            [(8, 4, 64 << 10), (1, 1, 1 << 20), (2, 1, (1 << 20) + 64), (3, 7, 99_968), (10, 4, 333_312), (1, 32, 64 << 10)]
-        {
+        for (inputs, outputs, block) in [
+            (8, 4, 64 << 10),
+            (1, 1, 1 << 20),
+            (2, 1, (1 << 20) + 64),
+            (3, 7, 99_968),
+            (10, 4, 333_312),
+            (1, 32, 64 << 10),
+        ] {
             let matrix = Matrix::raw(inputs, outputs, &dice.bytes(inputs * outputs)).unwrap();
             for pieces in [(1, 1), (inputs, outputs), (17, 5), (1, 40)] {
                 check(&mut rig, &matrix, block, pieces, &mut dice);
@@ -104,7 +109,10 @@ fn any_loss_within_the_redundancy_comes_back() {
         let matrix = match coding.recover(&missing) {
             Ok(matrix) => matrix,
             Err(e) => {
-                assert!(round % 3 != 2 && e.code() == Code::InvalidValue, "a Cauchy matrix recovers everything");
+                assert!(
+                    round % 3 != 2 && e.code() == Code::InvalidValue,
+                    "a Cauchy matrix recovers everything"
+                );
                 continue;
             }
         };
@@ -112,7 +120,8 @@ fn any_loss_within_the_redundancy_comes_back() {
         let left: Vec<&[u8]> =
             (0u32..).zip(&blocks).filter(|(n, _)| !missing.contains(n)).map(|(_, b)| *b).take(k).collect();
         let want: Vec<&[u8]> = missing.iter().map(|&n| blocks[n as usize]).collect();
-        let task = Recover { matrix, available: rig.full(&left.concat()), recovered: rig.empty(lost * block) };
+        let task =
+            Recover { matrix, available: rig.full(&left.concat()), recovered: rig.empty(lost * block) };
         let done = rig.run(task);
         assert_eq!(done.result, Ok((lost * block) as u64));
         assert_eq!(done.task.recovered.to_vec(), want.concat(), "{k}+{m}, missing {missing:?}");

@@ -3,14 +3,21 @@
 //! `struct doca_sha` is the context; `struct doca_sha_task_hash` and `struct doca_sha_task_partial_hash` are the task's
 //! slot, told apart by its task kind. Thread rule: a context and its tasks belong to one thread at a time.
 #![expect(unsafe_code, reason = "C entry points")]
-#![expect(missing_docs, clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_sha.h")]
+#![expect(
+    missing_docs,
+    clippy::missing_safety_doc,
+    reason = "the contract of every entry point is its declaration in doca_sha.h"
+)]
+
+pub mod caps;
+pub mod partial;
 
 use crate::algorithm::Algorithm;
 use crate::caps::Caps;
 use crate::hardware::{Handlers, Sha};
 use crate::state::HashState;
 use crate::task::Job;
-use softdpu_memory::handle::{DEAD_BIT, DeviceRecord, Head, OpenDevice, checked, kind};
+use softdpu_memory::handle::{DEAD_BIT, Head, OpenDevice, checked, kind};
 use softdpu_memory::node::{Lent, Node};
 use softdpu_room::calls::Completion;
 use softdpu_room::context::{Core, State};
@@ -114,7 +121,8 @@ unsafe fn set_conf(
 }
 
 fn start(core: &'static Core) -> Result<softdpu_room::life::Equipment> {
-    let pools = [HASH, PARTIAL].iter().filter_map(|&op| Some((op as u8, core.setting(op as u32)? as u32))).collect();
+    let pools =
+        [HASH, PARTIAL].iter().filter_map(|&op| Some((op as u8, core.setting(op as u32)? as u32))).collect();
     Ok((Sha::on(core.device())?.work(Handlers::default()), pools))
 }
 
@@ -126,7 +134,9 @@ pub unsafe extern "C" fn doca_sha_task_hash_set_conf(
     log_num_tasks: u8,
 ) -> i32 {
     // SAFETY: a handle, or NULL.
-    unsafe { set_conf(sha, HASH, task_completion_cb, task_error_cb, log_num_tasks, "doca_sha_task_hash_set_conf") }
+    unsafe {
+        set_conf(sha, HASH, task_completion_cb, task_error_cb, log_num_tasks, "doca_sha_task_hash_set_conf")
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -139,110 +149,6 @@ pub unsafe extern "C" fn doca_sha_task_partial_hash_set_conf(
     const CALL: &str = "doca_sha_task_partial_hash_set_conf";
     // SAFETY: a handle, or NULL.
     unsafe { set_conf(sha, PARTIAL, task_completion_cb, task_error_cb, log_num_tasks, CALL) }
-}
-
-// ---- Capabilities ----------------------------------------------------------------------------------
-
-/// Asks the capabilities of the device behind an information record.
-unsafe fn ask(devinfo: *const DeviceRecord, call: &str, question: impl FnOnce(Caps) -> Result<()>) -> i32 {
-    guard(|| {
-        // SAFETY: a handle, or NULL.
-        let record = unsafe { checked(devinfo, call)? };
-        Caps::of(record.function()).and_then(question)
-    })
-}
-
-/// As [`ask`], for an answer that is a number; `out` may be NULL, which is refused.
-unsafe fn tell<T>(devinfo: *const DeviceRecord, out: *mut T, call: &str, answer: impl FnOnce(Caps) -> Result<T>) -> i32 {
-    // SAFETY: the caller's handle; a non-NULL out parameter.
-    unsafe {
-        ask(devinfo, call, |caps| {
-            if out.is_null() {
-                return null(call);
-            }
-            out.write(answer(caps)?);
-            Ok(())
-        })
-    }
-}
-
-fn supported(able: bool) -> Result<()> {
-    // Asking is no fault: no log line.
-    if able { Ok(()) } else { Err(Error::new(Code::NotSupported, "the device does not compute this function")) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_cap_task_hash_get_supported(devinfo: *const DeviceRecord, algorithm: u32) -> i32 {
-    const CALL: &str = "doca_sha_cap_task_hash_get_supported";
-    // SAFETY: a handle, or NULL.
-    unsafe { ask(devinfo, CALL, |caps| supported(caps.hashes(self::algorithm(algorithm, CALL)?))) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_cap_task_partial_hash_get_supported(
-    devinfo: *const DeviceRecord,
-    algorithm: u32,
-) -> i32 {
-    const CALL: &str = "doca_sha_cap_task_partial_hash_get_supported";
-    // SAFETY: a handle, or NULL.
-    unsafe { ask(devinfo, CALL, |caps| supported(caps.hashes_pieces(self::algorithm(algorithm, CALL)?))) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_cap_get_max_list_buf_num_elem(
-    devinfo: *const DeviceRecord,
-    max_list_buf_num_elem: *mut u32,
-) -> i32 {
-    const CALL: &str = "doca_sha_cap_get_max_list_buf_num_elem";
-    // SAFETY: a handle, or NULL.
-    unsafe { tell(devinfo, max_list_buf_num_elem, CALL, |caps| Ok(caps.max_buf_list_len)) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_cap_get_max_src_buf_size(
-    devinfo: *const DeviceRecord,
-    max_src_buf_size: *mut u64,
-) -> i32 {
-    const CALL: &str = "doca_sha_cap_get_max_src_buf_size";
-    // SAFETY: a handle, or NULL.
-    unsafe { tell(devinfo, max_src_buf_size, CALL, |caps| Ok(caps.max_src_buf_size)) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_cap_get_min_dst_buf_size(
-    devinfo: *const DeviceRecord,
-    algorithm: u32,
-    min_dst_buf_size: *mut u32,
-) -> i32 {
-    const CALL: &str = "doca_sha_cap_get_min_dst_buf_size";
-    // SAFETY: a handle, or NULL.
-    unsafe { tell(devinfo, min_dst_buf_size, CALL, |_| Ok(self::algorithm(algorithm, CALL)?.digest_len() as u32)) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_cap_get_partial_hash_block_size(
-    devinfo: *const DeviceRecord,
-    algorithm: u32,
-    partial_block_size: *mut u32,
-) -> i32 {
-    const CALL: &str = "doca_sha_cap_get_partial_hash_block_size";
-    // SAFETY: a handle, or NULL.
-    unsafe { tell(devinfo, partial_block_size, CALL, |_| Ok(self::algorithm(algorithm, CALL)?.block_len() as u32)) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_cap_get_max_num_tasks(sha: *const Core, max_num_tasks: *mut u32) -> i32 {
-    const CALL: &str = "doca_sha_cap_get_max_num_tasks";
-    guard(|| {
-        // SAFETY: a handle, or NULL.
-        let core = unsafe { context(sha, CALL)? };
-        if max_num_tasks.is_null() {
-            return null(CALL);
-        }
-        // SAFETY: non-NULL out parameter.
-        unsafe { max_num_tasks.write(Caps::of(core.device().function())?.max_num_tasks) };
-        Ok(())
-    })
 }
 
 // ---- Tasks of both kinds ---------------------------------------------------------------------------
@@ -299,7 +205,12 @@ unsafe fn task(task: *const Slot, op: usize, call: &str) -> Result<&'static Slot
 }
 
 /// Changes a task that is not in flight.
-unsafe fn change(handle: *const Slot, op: usize, call: &str, with: impl FnOnce(&mut Job) -> Result<()>) -> i32 {
+unsafe fn change(
+    handle: *const Slot,
+    op: usize,
+    call: &str,
+    with: impl FnOnce(&mut Job) -> Result<()>,
+) -> i32 {
     guard(|| {
         // SAFETY: a handle, or NULL.
         let slot = unsafe { task(handle, op, call)? };
@@ -313,12 +224,19 @@ unsafe fn change(handle: *const Slot, op: usize, call: &str, with: impl FnOnce(&
 
 /// Reads of a task. One that was just freed can still be read: its memory stays. Of one in flight only what the engine
 /// does not write may be read, hence no reference to the job is formed.
-unsafe fn look<T>(handle: *const Slot, op: usize, call: &str, none: T, with: impl FnOnce(*const Job) -> T) -> T {
+unsafe fn look<T>(
+    handle: *const Slot,
+    op: usize,
+    call: &str,
+    none: T,
+    with: impl FnOnce(*const Job) -> T,
+) -> T {
     guard_value(None, || {
         // SAFETY: a handle of this library, or NULL; slots are never given back to the system.
-        let stale = unsafe { !handle.is_null() && (*handle.cast::<Head>()).is(kind::TASK | DEAD_BIT) };
-        // SAFETY: as above.
-        let slot = if stale { unsafe { (*handle).as_static() } } else { unsafe { task(handle, op, call) }.ok()? };
+        let slot = unsafe {
+            let stale = !handle.is_null() && (*handle.cast::<Head>()).is(kind::TASK | DEAD_BIT);
+            if stale { (*handle).as_static() } else { task(handle, op, call).ok()? }
+        };
         let of_sha = !slot.context_of_stale().is_null() && slot.context().info().kind == Sha::INFO.kind;
         // A slot of this engine that was allocated once holds a job.
         (of_sha && slot.op() == op).then(|| with(slot.job::<Job>()))
@@ -407,131 +325,4 @@ pub unsafe extern "C" fn doca_sha_task_hash_set_algorithm(task: *const Slot, alg
 pub unsafe extern "C" fn doca_sha_task_hash_get_algorithm(task: *const Slot) -> u32 {
     // SAFETY: a handle, or NULL.
     unsafe { look(task, HASH, "doca_sha_task_hash_get_algorithm", 0, |job| (*job).hash.algorithm as u32) }
-}
-
-// ---- Partial hash tasks ----------------------------------------------------------------------------
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_task_partial_hash_alloc_init(
-    sha: *const Core,
-    algorithm: u32,
-    src_buf: *const Node,
-    dst_buf: *const Node,
-    user_data: u64,
-    task: *mut *const Slot,
-) -> i32 {
-    let order = Order { sha, algorithm, src: src_buf, dst: dst_buf, user_data, task };
-    // SAFETY: handles, or NULL.
-    unsafe { allocate(PARTIAL, order, "doca_sha_task_partial_hash_alloc_init") }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_task_partial_hash_as_task(task: *const Slot) -> *const Slot {
-    same(task, "doca_sha_task_partial_hash_as_task", PARTIAL)
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_task_partial_hash_set_src(task: *const Slot, src_buf: *const Node) -> i32 {
-    const CALL: &str = "doca_sha_task_partial_hash_set_src";
-    // SAFETY: handles, or NULL.
-    unsafe {
-        change(task, PARTIAL, CALL, |job| {
-            job.src = buffer(src_buf, CALL)?;
-            Ok(())
-        })
-    }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_task_partial_hash_get_src(task: *const Slot) -> *const Node {
-    // SAFETY: a handle, or NULL.
-    unsafe { look(task, PARTIAL, "doca_sha_task_partial_hash_get_src", core::ptr::null(), |job| (*job).src.handle()) }
-}
-
-fn fresh(job: &Job, call: &str) -> Result<()> {
-    if job.hash.is_under_way() {
-        return refuse(call, Code::BadState, "a hash is under way; reset the task first");
-    }
-    Ok(())
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_task_partial_hash_set_dst(task: *const Slot, dst_buf: *const Node) -> i32 {
-    const CALL: &str = "doca_sha_task_partial_hash_set_dst";
-    // SAFETY: handles, or NULL.
-    unsafe {
-        change(task, PARTIAL, CALL, |job| {
-            let dst = buffer(dst_buf, CALL)?;
-            fresh(job, CALL)?;
-            job.dst = dst;
-            Ok(())
-        })
-    }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_task_partial_hash_get_dst(task: *const Slot) -> *const Node {
-    // SAFETY: a handle, or NULL.
-    unsafe { look(task, PARTIAL, "doca_sha_task_partial_hash_get_dst", core::ptr::null(), |job| (*job).dst.handle()) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_task_partial_hash_set_algorithm(task: *const Slot, algorithm: u32) -> i32 {
-    const CALL: &str = "doca_sha_task_partial_hash_set_algorithm";
-    // SAFETY: a handle, or NULL.
-    unsafe {
-        change(task, PARTIAL, CALL, |job| {
-            let algorithm = self::algorithm(algorithm, CALL)?;
-            fresh(job, CALL)?;
-            job.hash.algorithm = algorithm;
-            Ok(())
-        })
-    }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_task_partial_hash_get_algorithm(task: *const Slot) -> u32 {
-    const CALL: &str = "doca_sha_task_partial_hash_get_algorithm";
-    // SAFETY: a handle, or NULL.
-    unsafe { look(task, PARTIAL, CALL, 0, |job| (*job).hash.algorithm as u32) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_task_partial_hash_set_is_final_buf(task: *const Slot) -> i32 {
-    // SAFETY: a handle, or NULL.
-    unsafe {
-        change(task, PARTIAL, "doca_sha_task_partial_hash_set_is_final_buf", |job| {
-            job.hash.last = true;
-            Ok(())
-        })
-    }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_task_partial_hash_get_is_final(task: *const Slot) -> u8 {
-    // SAFETY: a handle, or NULL.
-    unsafe { look(task, PARTIAL, "doca_sha_task_partial_hash_get_is_final", 0, |job| (*job).hash.last.into()) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_task_partial_hash_get_has_result(task: *const Slot) -> u8 {
-    const CALL: &str = "doca_sha_task_partial_hash_get_has_result";
-    // SAFETY: a handle, or NULL. In flight there is no result yet, and the engine may be about to write the mark.
-    unsafe {
-        if self::task(task, PARTIAL, CALL).is_ok_and(|slot| slot.is_in_flight()) {
-            return 0;
-        }
-        look(task, PARTIAL, CALL, 0, |job| (*job).hash.finished.into())
-    }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_sha_task_partial_hash_reset(task: *const Slot) -> i32 {
-    // SAFETY: a handle, or NULL.
-    unsafe {
-        change(task, PARTIAL, "doca_sha_task_partial_hash_reset", |job| {
-            job.hash.reset();
-            Ok(())
-        })
-    }
 }

@@ -115,6 +115,9 @@ fn in_place(sources: &Sources<'_>, from: u64, len: u64) -> bool {
 /// Carries out jobs of all functions, those of one function together.
 pub(crate) fn run_many(sha: &Sha, jobs: &mut [&mut Job], results: &mut [Result<u64>]) {
     for name in Name::ALL {
+        if !jobs.iter().any(|job| job.hash.algorithm == name) {
+            continue;
+        }
         match name {
             Name::Sha1 => run_those::<sha::Sha1>(name, sha, jobs, results),
             Name::Sha256 => run_those::<sha::Sha256>(name, sha, jobs, results),
@@ -124,38 +127,34 @@ pub(crate) fn run_many(sha: &Sha, jobs: &mut [&mut Job], results: &mut [Result<u
 }
 
 fn run_those<A: Algorithm>(name: Name, sha: &Sha, jobs: &mut [&mut Job], results: &mut [Result<u64>]) {
-    let mut lanes: [Option<Lane<'_, A>>; MOST] = [const { None }; MOST];
-    let mut count = 0;
+    let mut lanes: Vec<Lane<'_, A>> = Vec::with_capacity(MOST);
     for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.hash.algorithm == name) {
         match Lane::new(sha, job, index) {
-            Ok(lane) => {
-                lanes[count] = Some(lane);
-                count += 1;
-            }
+            Ok(lane) => lanes.push(lane),
             Err(e) => results[index] = Err(e),
         }
     }
-    let lanes = &mut lanes[..count];
-    if let [Some(lane)] = lanes {
+    if let [lane] = &lanes[..] {
         let index = lane.job;
-        lanes[0] = None;
+        drop(lanes);
         results[index] = sha.run_one(jobs[index]);
         return;
     }
     // The longest first, so that those under way are always the first ones.
-    lanes.sort_unstable_by_key(|lane| core::cmp::Reverse(lane.as_ref().map_or(0, |l| l.blocks)));
+    lanes.sort_unstable_by_key(|lane| core::cmp::Reverse(lane.blocks));
     let mut states = Lanes::<A>::start();
-    for (i, lane) in lanes.iter().flatten().enumerate() {
+    for (i, lane) in lanes.iter().enumerate() {
         if jobs[lane.job].hash.done > 0 {
             states.set(i, &lane.state);
         }
     }
     SPACE.with_borrow_mut(|space| {
-        space.resize(MOST, [0; SCRATCH]);
-        advance(&mut states, lanes, space);
+        if space.is_empty() {
+            space.resize(MOST, [0; SCRATCH]);
+        }
+        advance(&mut states, &mut lanes, space);
     });
-    for place in lanes {
-        let Some(Lane { hold, job: index, dst, total, state, .. }) = place.take() else { continue };
+    for Lane { hold, job: index, dst, total, state, .. } in lanes {
         drop(hold);
         let job = &mut *jobs[index];
         results[index] = match dst {
@@ -173,26 +172,26 @@ fn run_those<A: Algorithm>(name: Name, sha: &Sha, jobs: &mut [&mut Job], results
 }
 
 /// All lanes to the ends of their messages.
-fn advance<A: Algorithm>(states: &mut Lanes<A>, lanes: &mut [Option<Lane<'_, A>>], space: &mut [[u8; SCRATCH]]) {
+fn advance<A: Algorithm>(states: &mut Lanes<A>, lanes: &mut [Lane<'_, A>], space: &mut [[u8; SCRATCH]]) {
     let mut active = lanes.len();
     loop {
-        while active > 0 && lanes[active - 1].as_ref().is_none_or(|lane| lane.blocks == 0) {
+        while active > 0 && lanes[active - 1].blocks == 0 {
             active -= 1;
         }
         if active == 0 {
             return;
         }
         let mut len = usize::MAX;
-        for (lane, scratch) in lanes[..active].iter_mut().flatten().zip(&mut *space) {
+        for (lane, scratch) in lanes[..active].iter_mut().zip(&mut *space) {
             lane.refill(scratch);
             len = len.min(lane.ready.len());
         }
         let mut data: [&[u8]; MOST] = [&[]; MOST];
-        for (i, (lane, scratch)) in lanes[..active].iter().flatten().zip(&*space).enumerate() {
+        for (i, (lane, scratch)) in lanes[..active].iter().zip(&*space).enumerate() {
             data[i] = lane.data(scratch, len);
         }
         states.advance(&data[..active]);
-        for (i, lane) in lanes[..active].iter_mut().flatten().enumerate() {
+        for (i, lane) in lanes[..active].iter_mut().enumerate() {
             lane.ready.pass(len);
             lane.blocks -= (len / A::BLOCK) as u64;
             if lane.blocks == 0 {

@@ -12,7 +12,7 @@ use softdpu_memory::copy::{self, Gate};
 use softdpu_memory::device::Device;
 use softdpu_memory::node::Node;
 use softdpu_memory::view;
-use softdpu_room::context::SPLIT_FROM;
+use softdpu_room::carry::SPLIT_FROM;
 use softdpu_room::engine::{Compute, Engine, EngineInfo, MOST_TOGETHER, Shape, Work};
 use softdpu_room::job::{Computed, Outbox};
 use softdpu_room::task::{Handler, deliver};
@@ -93,7 +93,11 @@ impl Sha {
     #[inline]
     pub(crate) fn admit<'a>(&self, job: &Job) -> Result<(&'a Node, u64, Option<&'a Node>)> {
         let hash = &job.hash;
-        let able = if job.whole { self.caps.hashes(hash.algorithm) } else { self.caps.hashes_pieces(hash.algorithm) };
+        let able = if job.whole {
+            self.caps.hashes(hash.algorithm)
+        } else {
+            self.caps.hashes_pieces(hash.algorithm)
+        };
         if !able {
             let line = format_args!("the device does not compute {} in such a task", hash.algorithm);
             return refuse(Code::NotSupported, "algorithm not supported", line);
@@ -126,7 +130,8 @@ impl Sha {
             return refuse(Code::InvalidValue, "the source holds no data", line);
         }
         if hash.done.checked_add(bytes).is_none_or(|n| n > MOST_BYTES) {
-            let line = format_args!("{bytes} bytes after {}: more than {MOST_BYTES} in one message", hash.done);
+            let line =
+                format_args!("{bytes} bytes after {}: more than {MOST_BYTES} in one message", hash.done);
             return refuse(Code::TooBig, "message too long", line);
         }
         Ok((src, bytes, dst))
@@ -155,20 +160,29 @@ fn refuse<T>(code: Code, what: &'static str, line: fmt::Arguments<'_>) -> Result
 
 #[cold]
 fn refuse_missing<T>(which: &str) -> Result<T> {
-    refuse(Code::InvalidValue, "a buffer is missing", format_args!("the {which} buffer is NULL or was released"))
+    refuse(
+        Code::InvalidValue,
+        "a buffer is missing",
+        format_args!("the {which} buffer is NULL or was released"),
+    )
 }
 
 #[cold]
 fn refuse_room<T>(dst: &Node, algorithm: Algorithm) -> Result<T> {
     let need = algorithm.digest_len();
-    let line = format_args!("destination buffer {dst:p}: room for {} bytes, {algorithm} needs {need}", dst.room());
+    let line =
+        format_args!("destination buffer {dst:p}: room for {} bytes, {algorithm} needs {need}", dst.room());
     refuse(Code::InvalidValue, "no room for the digest", line)
 }
 
 #[cold]
 fn refuse_state<T>(job: &Job) -> Result<T> {
     if job.hash.finished {
-        return refuse(Code::BadState, "the hash is finished", format_args!("the hash is finished; reset it to start anew"));
+        return refuse(
+            Code::BadState,
+            "the hash is finished",
+            format_args!("the hash is finished; reset it to start anew"),
+        );
     }
     let line = format_args!("an earlier piece of the hash failed half way; reset it to start anew");
     refuse(Code::BadState, "the hash is broken", line)
@@ -202,7 +216,12 @@ impl Compute for Sha {
     type Engine = Sha;
     type Handlers = Handlers;
 
-    fn deliver(handlers: &mut Handlers, job: Job, result: Result<u64>, outbox: &mut Outbox<'_, Sha>) -> Option<Job> {
+    fn deliver(
+        handlers: &mut Handlers,
+        job: Job,
+        result: Result<u64>,
+        outbox: &mut Outbox<'_, Sha>,
+    ) -> Option<Job> {
         match job.owned {
             Some(Owned::Hash(..)) => deliver(&mut handlers.hash, job, result, outbox),
             Some(Owned::Update(_)) => deliver(&mut handlers.update, job, result, outbox),

@@ -11,8 +11,6 @@ use softdpu_status::{Code, Error, Result};
 
 /// Bytes of the largest block.
 const MOST_BLOCK: usize = 128;
-/// Most bytes that padding adds up to: two blocks.
-pub(crate) const MOST_TAIL: usize = 2 * MOST_BLOCK;
 /// Bytes that are hashed under one hold.
 const STRIDE: u64 = 256 << 10;
 
@@ -63,27 +61,62 @@ pub(crate) fn deposit<A: Algorithm>(sha: &Sha, state: &[A::Word; 8], dst: &Node)
             dst.room(), A::DIGEST);
         return Err(Error::new(Code::InvalidValue, "no room for the digest"));
     }
-    let mut digest = [0; 64];
-    let digest = &mut digest[..A::DIGEST];
-    for (word, place) in state.iter().zip(digest.chunks_mut(size_of::<A::Word>())) {
-        word.put(place);
-    }
+    let put = |place: &mut [u8]| {
+        for (word, place) in state.iter().zip(place.chunks_exact_mut(size_of::<A::Word>())) {
+            word.put(place);
+        }
+    };
     let mut hold = Hold::room(dst, sha.gates().1)?;
     let (_, mut sink) = hold.split();
-    sink.write(digest);
+    match sink.slice(A::DIGEST) {
+        Some(place) => put(place),
+        None => {
+            let mut digest = [0; 64];
+            put(&mut digest[..A::DIGEST]);
+            sink.write(&digest[..A::DIGEST]);
+        }
+    }
     drop(hold);
     copy::commit(dst, A::DIGEST as u64);
     Ok(())
 }
 
-/// The digest of a message whose state is behind all whole blocks, and whose last bytes lie from `from` on.
-fn finish<A: Algorithm>(mut state: [A::Word; 8], sources: &Sources<'_>, from: u64, total: u64) -> [A::Word; 8] {
-    let mut tail = [0; MOST_TAIL];
-    let filled = (total % A::BLOCK as u64) as usize;
-    sources.read(from, &mut tail[..filled]);
-    let end = pad::<A>(&mut tail, filled, total);
+/// The digest of a message of `total` bytes whose last `rest` bytes lie from `from` on, and whose state is behind all
+/// blocks before. `rest` and padding fit the scratch of `N` bytes.
+#[inline]
+fn finish<A: Algorithm, const N: usize>(
+    mut state: [A::Word; 8],
+    sources: &Sources<'_>,
+    from: u64,
+    rest: usize,
+    total: u64,
+) -> [A::Word; 8] {
+    let mut tail = [0; N];
+    sources.read(from, &mut tail[..rest]);
+    let end = pad::<A>(&mut tail, rest, total);
     A::blocks(&mut state, &tail[..end]);
     state
+}
+
+/// The digest of a message whose last `bytes` bytes, all of the source, come after `state`.
+#[inline]
+fn digest<A: Algorithm>(
+    mut state: [A::Word; 8],
+    sources: &Sources<'_>,
+    bytes: u64,
+    total: u64,
+) -> [A::Word; 8] {
+    let room = |n: usize| (n - 1 - A::LENGTH) as u64;
+    // Short ones are copied next to their padding: one call for all blocks.
+    if A::BLOCK == 64 && bytes <= room(128) {
+        return finish::<A, 128>(state, sources, 0, bytes as usize, total);
+    }
+    if bytes <= room(256) {
+        return finish::<A, 256>(state, sources, 0, bytes as usize, total);
+    }
+    blocks::<A>(&mut state, sources, 0, bytes);
+    let rest = bytes % A::BLOCK as u64;
+    finish::<A, 256>(state, sources, bytes - rest, rest as usize, total)
 }
 
 /// The whole job.
@@ -102,13 +135,13 @@ pub(crate) fn run<A: Algorithm>(sha: &Sha, job: &mut Job) -> Result<u64> {
     let total = job.hash.done + bytes;
     let hold = Hold::source(src, sha.gates().0)?;
     let sources = hold.sources();
-    blocks::<A>(&mut state, &sources, 0, bytes);
     let Some(dst) = dst else {
+        blocks::<A>(&mut state, &sources, 0, bytes);
         job.hash.set_words::<A>(state);
         job.hash.done = total;
         return Ok(total);
     };
-    let state = finish::<A>(state, &sources, bytes - bytes % A::BLOCK as u64, total);
+    let state = digest::<A>(state, &sources, bytes, total);
     drop(hold);
     deposit::<A>(sha, &state, dst)?;
     settle(job, total);
@@ -144,8 +177,9 @@ pub(crate) fn close<A: Algorithm>(sha: &Sha, job: &mut Job, bytes: u64) -> Resul
     let mut result = total;
     if job.is_last() {
         let hold = Hold::source(src, sha.gates().0)?;
-        let from = bytes - bytes % A::BLOCK as u64;
-        let state = finish::<A>(job.hash.words_inside::<A>(), &hold.sources(), from, total);
+        let rest = bytes % A::BLOCK as u64;
+        let state = job.hash.words_inside::<A>();
+        let state = finish::<A, 256>(state, &hold.sources(), bytes - rest, rest as usize, total);
         drop(hold);
         let Some(dst) = job.dst.node() else { return Err(gone()) };
         deposit::<A>(sha, &state, dst)?;

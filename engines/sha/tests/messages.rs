@@ -4,9 +4,9 @@
 mod common;
 
 use common::{Dice, Place, Rig, digest};
-use softdpu_sha::{Config, Finish, Hash, HashState, Sha, Update};
 use softdpu_room::task::Next;
 use softdpu_room::typed::Context;
+use softdpu_sha::{Config, Finish, Hash, HashState, Sha, Update};
 use std::sync::{Arc, Mutex};
 
 /// Lengths around everything that matters: blocks, padding, scratch, splitting, steps.
@@ -149,7 +149,8 @@ fn handlers_get_their_kind() {
         assert_eq!(done.task.dst.to_vec(), digest(done.task.hash.algorithm(), &[7; 256]));
         Next::Free
     }));
-    let mut context = Context::<Sha>::start(&mut rig.pe, &rig.device, config).unwrap().wait(&mut rig.pe).unwrap();
+    let mut context =
+        Context::<Sha>::start(&mut rig.pe, &rig.device, config).unwrap().wait(&mut rig.pe).unwrap();
     let memory = rig.memory(192);
     let mut src = memory.buf(..128).unwrap();
     src.push_slice(&[7; 128]).unwrap();

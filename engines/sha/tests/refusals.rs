@@ -37,7 +37,11 @@ fn pieces_that_are_no_pieces() {
     for algorithm in Algorithm::ALL {
         for len in [0, 1, algorithm.block_len() - 1, algorithm.block_len() + 1] {
             let src = rig.full(&vec![1; len]);
-            assert_eq!(rig.refusal(Update { hash: HashState::new(algorithm), src }), Code::InvalidValue, "{len}");
+            assert_eq!(
+                rig.refusal(Update { hash: HashState::new(algorithm), src }),
+                Code::InvalidValue,
+                "{len}"
+            );
         }
     }
 }
@@ -67,7 +71,11 @@ fn broken_hashes_want_a_reset() {
     let mut rig = Rig::on(machine, softdpu_board::inline(), Config::default());
     let bytes = vec![3; 2 << 20];
     let src = rig.full(&bytes);
-    let flight = rig.context.submit(Update { hash: HashState::new(Algorithm::Sha256), src }).map_err(|r| r.error).unwrap();
+    let flight = rig
+        .context
+        .submit(Update { hash: HashState::new(Algorithm::Sha256), src })
+        .map_err(|r| r.error)
+        .unwrap();
     // Opened, and some steps of 256 KiB done, but not all.
     for _ in 0..3 {
         rig.pe.progress();
@@ -108,7 +116,8 @@ fn rights_and_limits() {
     let machine = Machine::builder().build().unwrap();
     let other = Session::new(machine, softdpu_board::inline());
     let devices = other.devices();
-    let other = devices.iter().find(|d| d.function().pci() != rig.device.function().pci()).unwrap().open().unwrap();
+    let other =
+        devices.iter().find(|d| d.function().pci() != rig.device.function().pci()).unwrap().open().unwrap();
     let memory = Memory::heap(100).register(&[other.shared()]).unwrap();
     let mut src = memory.buf(..).unwrap();
     src.push_slice(b"abc").unwrap();

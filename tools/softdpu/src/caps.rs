@@ -133,6 +133,10 @@ fn answer(function: &Function, call: &str) -> Option<Answer> {
         "doca_dma_cap_get_max_num_tasks" => on_dma(dma.max_num_tasks.into()),
         "doca_dma_cap_task_memcpy_get_max_buf_size" => on_dma(dma.max_buf_size),
         "doca_dma_cap_task_memcpy_get_max_buf_list_len" => on_dma(dma.max_buf_list_len.into()),
+        "doca_mmap_advise_cap_task_cache_invalidate_is_supported" => match softdpu::mmap_advise::Caps::of(function) {
+            Ok(_) => Answer::Yes,
+            Err(_) => Answer::No,
+        },
         call if call.starts_with("doca_aes_gcm_") => return aes_gcm(function, call),
         call if call.starts_with("doca_compress_") => return compress(function, call),
         call if call.starts_with("doca_sha_") => return sha(function, call),

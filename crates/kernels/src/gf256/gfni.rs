@@ -107,9 +107,31 @@ macro_rules! gfni {
     };
 }
 
-gfni!(pass_avx512, columns_avx512, "avx512f,avx512bw,gfni", 64, __m512i, 4,
-    _mm512_loadu_si512, _mm512_storeu_si512, _mm512_setzero_si512, _mm512_set1_epi64,
-    _mm512_gf2p8affine_epi64_epi8, _mm512_xor_si512);
-gfni!(pass_avx2, columns_avx2, "avx2,gfni", 32, __m256i, 2,
-    _mm256_loadu_si256, _mm256_storeu_si256, _mm256_setzero_si256, _mm256_set1_epi64x,
-    _mm256_gf2p8affine_epi64_epi8, _mm256_xor_si256);
+gfni!(
+    pass_avx512,
+    columns_avx512,
+    "avx512f,avx512bw,gfni",
+    64,
+    __m512i,
+    4,
+    _mm512_loadu_si512,
+    _mm512_storeu_si512,
+    _mm512_setzero_si512,
+    _mm512_set1_epi64,
+    _mm512_gf2p8affine_epi64_epi8,
+    _mm512_xor_si512
+);
+gfni!(
+    pass_avx2,
+    columns_avx2,
+    "avx2,gfni",
+    32,
+    __m256i,
+    2,
+    _mm256_loadu_si256,
+    _mm256_storeu_si256,
+    _mm256_setzero_si256,
+    _mm256_set1_epi64x,
+    _mm256_gf2p8affine_epi64_epi8,
+    _mm256_xor_si256
+);

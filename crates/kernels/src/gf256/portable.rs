@@ -60,8 +60,10 @@ pub(super) fn tail(coefficient: impl Fn(usize, usize) -> u8, job: Pass<'_, '_, '
     let Pass { inputs, outputs, from, to } = job;
     for (j, output) in outputs.iter_mut().enumerate() {
         for at in from..to {
-            output[at] =
-                inputs.iter().enumerate().fold(0, |sum, (i, b)| sum ^ field::multiply(coefficient(i, j), b[at]));
+            output[at] = inputs
+                .iter()
+                .enumerate()
+                .fold(0, |sum, (i, b)| sum ^ field::multiply(coefficient(i, j), b[at]));
         }
     }
 }

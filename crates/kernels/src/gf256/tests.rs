@@ -80,7 +80,11 @@ fn check(kernel: Kernel, inputs: usize, outputs: usize, len: usize, random: &mut
     for (j, ((s, after), (_, before))) in targets.iter().zip(&before).enumerate() {
         for at in 0..len {
             let want = (0..inputs).fold(0, |sum, i| sum ^ long(coefficients[i * outputs + j], blocks[i][at]));
-            assert_eq!(after[s + at], want, "{kernel:?} {inputs}x{outputs}, {len} bytes: output {j}, byte {at}");
+            assert_eq!(
+                after[s + at],
+                want,
+                "{kernel:?} {inputs}x{outputs}, {len} bytes: output {j}, byte {at}"
+            );
         }
         assert_eq!((&after[..*s], &after[s + len..]), (&before[..*s], &before[s + len..]), "guard bytes");
     }
@@ -99,7 +103,9 @@ fn every_kernel_gives_what_the_definition_says() {
                 }
             }
         }
-        for (inputs, outputs, len) in [(128, 32, 320), (255, 1, 64), (1, 255, 64), (5, 7, 3 * TILE + 31), (288, 32, 64)] {
+        for (inputs, outputs, len) in
+            [(128, 32, 320), (255, 1, 64), (1, 255, 64), (5, 7, 3 * TILE + 31), (288, 32, 64)]
+        {
             check(kernel, inputs, outputs, len, &mut random);
         }
         for _ in 0..50 {

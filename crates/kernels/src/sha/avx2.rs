@@ -114,8 +114,17 @@ macro_rules! operations {
 mod words32 {
     use core::arch::x86_64::*;
     operations!(
-        u32, i32, 32, _mm256_add_epi32, _mm256_srli_epi32, _mm256_slli_epi32, _mm256_set1_epi32,
-        (2, 13, 22), (6, 11, 25), (7, 18, 3), (17, 19, 10)
+        u32,
+        i32,
+        32,
+        _mm256_add_epi32,
+        _mm256_srli_epi32,
+        _mm256_slli_epi32,
+        _mm256_set1_epi32,
+        (2, 13, 22),
+        (6, 11, 25),
+        (7, 18, 3),
+        (17, 19, 10)
     );
 
     #[inline]
@@ -141,7 +150,8 @@ mod words32 {
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn block(data: &[*const u8; 8], offset: usize) -> [V; 16] {
-        let order = _mm256_broadcastsi128_si256(_mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3));
+        let order =
+            _mm256_broadcastsi128_si256(_mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3));
         let mut w = [_mm256_setzero_si256(); 16];
         for half in 0..2 {
             let rows: [V; 8] = core::array::from_fn(|l| {
@@ -175,8 +185,17 @@ mod words32 {
 mod words64 {
     use core::arch::x86_64::*;
     operations!(
-        u64, i64, 64, _mm256_add_epi64, _mm256_srli_epi64, _mm256_slli_epi64, _mm256_set1_epi64x,
-        (28, 34, 39), (14, 18, 41), (1, 8, 7), (19, 61, 6)
+        u64,
+        i64,
+        64,
+        _mm256_add_epi64,
+        _mm256_srli_epi64,
+        _mm256_slli_epi64,
+        _mm256_set1_epi64x,
+        (28, 34, 39),
+        (14, 18, 41),
+        (1, 8, 7),
+        (19, 61, 6)
     );
 
     /// Word `j` of the block at `offset` of each message, for all `j`: four transposed matrices of 4 times 4 words.
@@ -186,7 +205,8 @@ mod words64 {
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn block(data: &[*const u8; 4], offset: usize) -> [V; 16] {
-        let order = _mm256_broadcastsi128_si256(_mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+        let order =
+            _mm256_broadcastsi128_si256(_mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
         let mut w = [_mm256_setzero_si256(); 16];
         for quarter in 0..4 {
             let rows: [V; 4] = core::array::from_fn(|l| {

@@ -94,8 +94,16 @@ macro_rules! operations {
 mod words32 {
     use core::arch::x86_64::*;
     operations!(
-        u32, i32, _mm512_add_epi32, _mm512_ror_epi32, _mm512_srli_epi32, _mm512_set1_epi32,
-        (2, 13, 22), (6, 11, 25), (7, 18, 3), (17, 19, 10)
+        u32,
+        i32,
+        _mm512_add_epi32,
+        _mm512_ror_epi32,
+        _mm512_srli_epi32,
+        _mm512_set1_epi32,
+        (2, 13, 22),
+        (6, 11, 25),
+        (7, 18, 3),
+        (17, 19, 10)
     );
 
     #[inline]
@@ -126,9 +134,11 @@ mod words32 {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(super) unsafe fn block(data: &[*const u8; 16], offset: usize) -> [V; 16] {
-        let order = _mm512_broadcast_i32x4(_mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3));
+        let order =
+            _mm512_broadcast_i32x4(_mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3));
         // SAFETY: per contract.
-        let rows: [V; 16] = core::array::from_fn(|l| unsafe { _mm512_loadu_si512(data[l].add(offset).cast()) });
+        let rows: [V; 16] =
+            core::array::from_fn(|l| unsafe { _mm512_loadu_si512(data[l].add(offset).cast()) });
         let mut t = rows;
         for i in (0..16).step_by(2) {
             t[i] = _mm512_unpacklo_epi32(rows[i], rows[i + 1]);
@@ -160,8 +170,16 @@ mod words32 {
 mod words64 {
     use core::arch::x86_64::*;
     operations!(
-        u64, i64, _mm512_add_epi64, _mm512_ror_epi64, _mm512_srli_epi64, _mm512_set1_epi64,
-        (28, 34, 39), (14, 18, 41), (1, 8, 7), (19, 61, 6)
+        u64,
+        i64,
+        _mm512_add_epi64,
+        _mm512_ror_epi64,
+        _mm512_srli_epi64,
+        _mm512_set1_epi64,
+        (28, 34, 39),
+        (14, 18, 41),
+        (1, 8, 7),
+        (19, 61, 6)
     );
 
     /// Word `j` of the block at `offset` of each message, for all `j`.
@@ -171,7 +189,8 @@ mod words64 {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(super) unsafe fn block(data: &[*const u8; 8], offset: usize) -> [V; 16] {
-        let order = _mm512_broadcast_i32x4(_mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+        let order =
+            _mm512_broadcast_i32x4(_mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
         let low = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
         let high = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
         let mut w = [_mm512_setzero_si512(); 16];

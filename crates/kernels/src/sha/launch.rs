@@ -43,7 +43,7 @@ fn pointers<const N: usize>(data: &[&[u8]]) -> [*const u8; N] {
 
 fn one_by_one<A: Algorithm>(words: &mut [[A::Word; LANES]; 8], at: usize, data: &[&[u8]]) {
     for (i, data) in data.iter().enumerate() {
-        let mut state = words.map(|row| row[at + i]);
+        let mut state = core::array::from_fn(|q| words[q][at + i]);
         A::blocks(&mut state, data);
         for (row, word) in words.iter_mut().zip(state) {
             row[at + i] = word;

@@ -36,7 +36,9 @@ pub(super) unsafe fn sha256(words: &mut [[u32; 16]; 8], at: usize, data: &[*cons
     let order = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
     let column = |q: usize, i: usize| words[q][at + i] as i32;
     // The instructions want the words a b e f in one register and c d g h in the other, the first highest.
-    let four = |p: usize, q: usize, i: usize| _mm_set_epi32(column(p, i), column(p + 1, i), column(q, i), column(q + 1, i));
+    let four = |p: usize, q: usize, i: usize| {
+        _mm_set_epi32(column(p, i), column(p + 1, i), column(q, i), column(q + 1, i))
+    };
     let mut low: [__m128i; WIDTH] = core::array::from_fn(|i| four(0, 4, i));
     let mut high: [__m128i; WIDTH] = core::array::from_fn(|i| four(2, 6, i));
     for block in 0..blocks {

@@ -103,7 +103,8 @@ macro_rules! sha1_round {
 macro_rules! sha1_word_next {
     ($v:ident $w:ident $j:expr) => {{
         const J: usize = $j;
-        $w[J % 16] = $v::rol1($v::xor($w[J % 16], $v::parity($w[(J + 2) % 16], $w[(J + 8) % 16], $w[(J + 13) % 16])));
+        $w[J % 16] =
+            $v::rol1($v::xor($w[J % 16], $v::parity($w[(J + 2) % 16], $w[(J + 8) % 16], $w[(J + 13) % 16])));
         $w[J % 16]
     }};
 }

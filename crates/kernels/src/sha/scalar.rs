@@ -9,7 +9,8 @@ use core::arch::x86_64::*;
 macro_rules! round {
     ($bc:ident; $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident; $kw:expr) => {
         let sum = $e.rotate_right(14) ^ $e.rotate_right(18) ^ $e.rotate_right(41);
-        let t = $h.wrapping_add($kw).wrapping_add(($e & $f) ^ (!$e & $g)).wrapping_add(sum);
+        // The two halves of the choice have no bit in common, so that they may be added one after the other.
+        let t = $h.wrapping_add($kw).wrapping_add(!$e & $g).wrapping_add($e & $f).wrapping_add(sum);
         $d = $d.wrapping_add(t);
         let ab = $a ^ $b;
         let sum = $a.rotate_right(28) ^ $a.rotate_right(34) ^ $a.rotate_right(39);

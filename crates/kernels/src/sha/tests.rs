@@ -6,7 +6,11 @@ fn random(seed: &mut u64) -> u64 {
 }
 
 fn hex(state: &[impl Word], bytes: usize) -> String {
-    state.iter().flat_map(|w| w.widen().to_be_bytes()[8 - bytes..].to_vec()).map(|b| format!("{b:02x}")).collect()
+    state
+        .iter()
+        .flat_map(|w| w.widen().to_be_bytes()[8 - bytes..].to_vec())
+        .map(|b| format!("{b:02x}"))
+        .collect()
 }
 
 /// "abc", padded by hand; digests of FIPS 180-4's examples.
@@ -25,7 +29,11 @@ fn the_standards_example_through_every_kernel() {
                 }
                 ran += 1;
                 for lane in 0..lanes {
-                    assert_eq!(&hex(&all.get(lane), size_of::<A::Word>())[..2 * A::DIGEST], want, "{kernel:?} lane {lane}");
+                    assert_eq!(
+                        &hex(&all.get(lane), size_of::<A::Word>())[..2 * A::DIGEST],
+                        want,
+                        "{kernel:?} lane {lane}"
+                    );
                 }
             }
         }
@@ -46,15 +54,17 @@ fn kernels_agree() {
         for round in 0..60 {
             let lanes = 1 + random(seed) as usize % LANES;
             let blocks = random(seed) as usize % 9;
-            let bytes: Vec<u8> = (0..blocks * A::BLOCK + 64 + LANES * 131).map(|_| random(seed) as u8).collect();
+            let bytes: Vec<u8> =
+                (0..blocks * A::BLOCK + 64 + LANES * 131).map(|_| random(seed) as u8).collect();
             let data: Vec<&[u8]> = (0..lanes)
                 .map(|l| {
                     let at = l * 131 + random(seed) as usize % 64;
                     &bytes[at..at + blocks * A::BLOCK]
                 })
                 .collect();
-            let states: Vec<[A::Word; 8]> =
-                (0..lanes).map(|_| core::array::from_fn(|_| A::Word::narrow(random(seed) << 31 ^ random(seed)))).collect();
+            let states: Vec<[A::Word; 8]> = (0..lanes)
+                .map(|_| core::array::from_fn(|_| A::Word::narrow(random(seed) << 31 ^ random(seed))))
+                .collect();
             let mut want = states.clone();
             for (state, data) in want.iter_mut().zip(&data) {
                 A::blocks(state, data);

@@ -74,7 +74,8 @@ macro_rules! task_type {
             // SAFETY: the program owns the task while it is not in flight; its vector is as long as it says.
             unsafe {
                 if let Some(job) = job(task, stringify!($set_iv), false) {
-                    note_iv(&mut *job, iv, iv_length);
+                    (*job).parts.iv = copy_iv(iv, iv_length);
+                    (*job).iv_at = iv as usize;
                 }
             }
         }
@@ -85,7 +86,7 @@ macro_rules! task_type {
             unsafe {
                 let Some(job) = job(task, stringify!($get_iv), true) else { return null() };
                 if !iv_length.is_null() {
-                    iv_length.write((*job).iv_len);
+                    iv_length.write((*job).parts.iv.said());
                 }
                 (*job).iv_at as *const u8
             }
@@ -112,15 +113,15 @@ capability! {
 
 field! {
     doca_aes_gcm_task_encrypt_get_src, doca_aes_gcm_task_encrypt_set_src: *const Node, null(),
-        |job| (*job).src.handle(), |src| (*job).src = Lent::from_handle(src);
+        |job| (*job).parts.src.handle(), |src| (*job).parts.src = Lent::from_handle(src);
     doca_aes_gcm_task_encrypt_get_dst, doca_aes_gcm_task_encrypt_set_dst: *const Node, null(),
-        |job| (*job).dst.handle(), |dst| (*job).dst = Lent::from_handle(dst);
+        |job| (*job).parts.dst.handle(), |dst| (*job).parts.dst = Lent::from_handle(dst);
     doca_aes_gcm_task_encrypt_get_key, doca_aes_gcm_task_encrypt_set_key: *const KeyObject, null(),
-        |job| (*job).key.handle(), |key| (*job).key = LentKey::from_handle(key);
+        |job| (*job).parts.key.handle(), |key| (*job).parts.key = LentKey::from_handle(key);
     doca_aes_gcm_task_encrypt_get_tag_size, doca_aes_gcm_task_encrypt_set_tag_size: u32, 0,
-        |job| (*job).tag_len, |len| (*job).tag_len = len;
+        |job| (*job).parts.tag_len, |len| (*job).parts.tag_len = len;
     doca_aes_gcm_task_encrypt_get_aad_size, doca_aes_gcm_task_encrypt_set_aad_size: u32, 0,
-        |job| (*job).aad_len, |len| (*job).aad_len = len;
+        |job| (*job).parts.aad_len, |len| (*job).parts.aad_len = len;
 }
 
 task_type! {
@@ -142,13 +143,13 @@ capability! {
 
 field! {
     doca_aes_gcm_task_decrypt_get_src, doca_aes_gcm_task_decrypt_set_src: *const Node, null(),
-        |job| (*job).src.handle(), |src| (*job).src = Lent::from_handle(src);
+        |job| (*job).parts.src.handle(), |src| (*job).parts.src = Lent::from_handle(src);
     doca_aes_gcm_task_decrypt_get_dst, doca_aes_gcm_task_decrypt_set_dst: *const Node, null(),
-        |job| (*job).dst.handle(), |dst| (*job).dst = Lent::from_handle(dst);
+        |job| (*job).parts.dst.handle(), |dst| (*job).parts.dst = Lent::from_handle(dst);
     doca_aes_gcm_task_decrypt_get_key, doca_aes_gcm_task_decrypt_set_key: *const KeyObject, null(),
-        |job| (*job).key.handle(), |key| (*job).key = LentKey::from_handle(key);
+        |job| (*job).parts.key.handle(), |key| (*job).parts.key = LentKey::from_handle(key);
     doca_aes_gcm_task_decrypt_get_tag_size, doca_aes_gcm_task_decrypt_set_tag_size: u32, 0,
-        |job| (*job).tag_len, |len| (*job).tag_len = len;
+        |job| (*job).parts.tag_len, |len| (*job).parts.tag_len = len;
     doca_aes_gcm_task_decrypt_get_aad_size, doca_aes_gcm_task_decrypt_set_aad_size: u32, 0,
-        |job| (*job).aad_len, |len| (*job).aad_len = len;
+        |job| (*job).parts.aad_len, |len| (*job).parts.aad_len = len;
 }

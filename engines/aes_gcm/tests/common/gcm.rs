@@ -4,6 +4,7 @@
 use aes::cipher::generic_array::GenericArray;
 use aes::cipher::{BlockEncrypt as _, KeyInit as _};
 
+#[expect(clippy::large_enum_variant, reason = "one at a time")]
 enum Aes {
     Short(aes::Aes128),
     Long(aes::Aes256),

@@ -31,7 +31,8 @@ impl Rig {
         let session = Session::new(machine, board);
         let device = session.first_with(EngineKind::Compress).and_then(|d| d.open()).expect("a device");
         let mut pe = ProgressEngine::new(&session).expect("a progress engine");
-        let context = Context::start(&mut pe, &device, config).and_then(|s| s.wait(&mut pe)).expect("a context");
+        let context =
+            Context::start(&mut pe, &device, config).and_then(|s| s.wait(&mut pe)).expect("a context");
         Rig { context, pe, device }
     }
 
@@ -118,7 +119,8 @@ fn list(
         let len = cut[1] - cut[0];
         let window = at + 1..(at + 1 + before + len).max(at + 2);
         at = window.end + GAP;
-        let mut buf = if memory.is_shared() { memory.alias(window) } else { memory.buf(window) }.expect("a window");
+        let mut buf =
+            if memory.is_shared() { memory.alias(window) } else { memory.buf(window) }.expect("a window");
         buf.set_data(before.min(buf.capacity())..before.min(buf.capacity())).expect("inside");
         fill(&mut buf, cut[0]..cut[1]);
         match &mut head {
@@ -161,7 +163,8 @@ pub(crate) fn sample(len: usize, dice: &mut Dice) -> Vec<u8> {
                 bytes.resize(bytes.len() + n, byte);
             }
             1 => (0..dice.roll(600) + 1).for_each(|_| bytes.push(dice.roll(256) as u8)),
-            2 => (0..dice.roll(90) + 1).for_each(|i| bytes.extend(format!("{i} squared is {}\n", i * i).bytes())),
+            2 => (0..dice.roll(90) + 1)
+                .for_each(|i| bytes.extend(format!("{i} squared is {}\n", i * i).bytes())),
             3 if !bytes.is_empty() => {
                 let from = bytes.len() - dice.roll(bytes.len().min(40_000)) - 1;
                 let copy = bytes[from..(from + dice.roll(500) + 1).min(bytes.len())].to_vec();

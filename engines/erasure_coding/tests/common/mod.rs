@@ -35,7 +35,8 @@ impl Rig {
         let session = Session::new(machine, board);
         let device = session.first_with(EngineKind::ErasureCoding).and_then(|d| d.open()).expect("a device");
         let mut pe = ProgressEngine::new(&session).expect("a progress engine");
-        let context = Context::start(&mut pe, &device, config).and_then(|s| s.wait(&mut pe)).expect("a context");
+        let context =
+            Context::start(&mut pe, &device, config).and_then(|s| s.wait(&mut pe)).expect("a context");
         Rig { context, pe, device, session }
     }
 

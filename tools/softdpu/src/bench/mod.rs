@@ -4,13 +4,18 @@
 //! runs the engine and its yardstick in turn, round by round, on the same amounts of data and threads; the
 //! ratio is the median over the rounds.
 
+mod compress;
 mod dma;
+mod erasure_coding;
+mod lane;
 mod measure;
 mod memcpy;
 mod options;
+mod sha;
 
 use lexopt::Parser;
 use serde::Serialize;
+use softdpu::card::{EngineKind, Machine};
 
 use crate::message::{Failure, Outcome};
 use crate::output::{self, Table};
@@ -47,10 +52,24 @@ pub(crate) struct Row {
     pub(crate) p999_ns: u64,
 }
 
+/// Measures one engine.
+type Bench = fn(&Machine, &Options) -> Result<Vec<Row>, String>;
+
+/// The engines that can be measured.
+pub(crate) const ENGINES: &[(EngineKind, Bench)] =
+    &[(EngineKind::Compress, compress::rows), (EngineKind::Dma, dma::rows), (EngineKind::ErasureCoding, erasure_coding::rows), (EngineKind::Sha, sha::rows)];
+
 pub(crate) fn main(arguments: Parser) -> Outcome {
     let Some(options) = Options::parse(arguments)? else { return output::print(&options::help()) };
     let machine = options.card.machine()?;
-    let rows = dma::rows(&machine, &options).map_err(Failure::failed)?;
+    let mut rows = Vec::new();
+    for (kind, bench) in ENGINES.iter().filter(|(kind, _)| options.engine.is_none_or(|e| e == *kind)) {
+        if options.engine.is_none() && !machine.functions().iter().any(|f| f.supports(*kind)) {
+            eprintln!("softdpu: {} is left out: no device has this engine", kind.name());
+            continue;
+        }
+        rows.extend(bench(&machine, &options).map_err(Failure::failed)?);
+    }
     if options.json {
         return output::print(&output::json(&Document { rows })?);
     }

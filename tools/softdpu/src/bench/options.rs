@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use lexopt::Parser;
 use lexopt::prelude::*;
+use softdpu::card::EngineKind;
 
+use super::ENGINES;
 use crate::card::{CARD_HELP, CardOptions};
 use crate::message::Failure;
 
@@ -14,7 +16,7 @@ Measures an engine against what the processor does alone, in the same run.
 
 Usage: softdpu bench [OPTIONS] ENGINE
 
-ENGINE is dma, or all for every engine of this version.
+ENGINE is compress, dma, erasure_coding (or ec), sha, or all for every engine of this version.
 
 Options:
   --sizes LIST                bytes per task, with K, M or G (default 64,4K,64K,1M,4M)
@@ -42,6 +44,8 @@ const MAX_MEMORY: u64 = 8 << 30;
 
 #[derive(Debug)]
 pub(crate) struct Options {
+    /// `None`: all.
+    pub(crate) engine: Option<EngineKind>,
     pub(crate) card: CardOptions,
     pub(crate) json: bool,
     pub(crate) sizes: Vec<u64>,
@@ -88,6 +92,7 @@ impl Options {
     /// `None`: help was asked for.
     pub(crate) fn parse(mut arguments: Parser) -> Result<Option<Self>, Failure> {
         let mut options = Self {
+            engine: None,
             card: CardOptions::default(),
             json: false,
             sizes: vec![64, 4 << 10, 64 << 10, 1 << 20, 4 << 20],
@@ -129,7 +134,7 @@ impl Options {
                 other => return Err(other.unexpected().into()),
             }
         }
-        check_engine(engine)?;
+        options.engine = which_engine(engine)?;
         options.check_memory()?;
         Ok(Some(options))
     }
@@ -150,15 +155,19 @@ impl Options {
     }
 }
 
-fn check_engine(engine: Option<OsString>) -> Result<(), Failure> {
-    match engine.as_ref().and_then(|e| e.to_str()) {
-        Some("dma" | "all") => Ok(()),
-        _ => {
-            let given =
-                engine.map_or("no engine given".to_owned(), |e| format!("no bench for '{}'", e.display()));
-            Err(Failure::usage(format!("bench: {given}; this version measures: dma, all")))
-        }
+/// `None` stands for all.
+fn which_engine(engine: Option<OsString>) -> Result<Option<EngineKind>, Failure> {
+    if engine.as_ref().is_some_and(|e| e == "all") {
+        return Ok(None);
     }
+    let wanted = engine.as_ref().and_then(|e| e.to_str()?.parse().ok());
+    let mut kinds = ENGINES.iter().map(|(kind, _)| *kind);
+    kinds.find(|kind| Some(*kind) == wanted).map(Some).ok_or_else(|| {
+        let given =
+            engine.map_or("no engine given".to_owned(), |e| format!("no bench for '{}'", e.display()));
+        let names: Vec<_> = ENGINES.iter().map(|(kind, _)| kind.name()).chain(["all"]).collect();
+        Failure::usage(format!("bench: {given}; this version measures: {}", names.join(", ")))
+    })
 }
 
 /// A number of bytes with an optional unit.

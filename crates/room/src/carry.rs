@@ -1,0 +1,169 @@
+//! Carrying tasks out: small ones by whoever holds the lane, large ones in pieces by whoever claims one.
+
+use crate::context::Core;
+use crate::engine::{MOST_TOGETHER, Shape};
+use crate::flight;
+use crate::lane::Lane;
+use crate::slot::Slot;
+use crate::sync::Ordering;
+use softdpu_status::Code;
+
+/// Jobs of at least this many bytes are cut into parts and offered to the card's workers.
+pub const SPLIT_FROM: u64 = 64 << 10;
+/// Most bytes of one part.
+pub const PART_BYTES: u64 = 256 << 10;
+
+impl Core {
+    /// Lock holder: carries a task out, or opens it for claims when it is large. True when it is finished.
+    pub(crate) fn carry_out(&self, slot: &'static Slot, lane: &Lane) -> bool {
+        if !self.is_running() || slot.flight.state() == flight::ORPHAN {
+            slot.finish(Err(Code::IoFailed));
+            return true;
+        }
+        let work = self.work();
+        if let Some(output) = work.quick(slot) {
+            slot.finish(Ok(output));
+            return true;
+        }
+        match work.shape(slot) {
+            Shape::Small => {
+                self.carry_out_small(slot, lane);
+                true
+            }
+            _ if !lane.has_large_room() => {
+                work.run(slot);
+                true
+            }
+            shape => self.open_large(slot, lane, shape),
+        }
+    }
+
+    /// Lock holder: small tasks, together with those behind it where the engine gains from that.
+    fn carry_out_small(&self, slot: &'static Slot, lane: &Lane) {
+        let work = self.work();
+        let limit = work.together();
+        if limit == 1 {
+            return work.run(slot);
+        }
+        let mut group = [slot; MOST_TOGETHER];
+        let mut count = 1;
+        while count < limit
+            && let Some(next) = lane.peek()
+            && next.flight.state() != flight::ORPHAN
+            && work.shape(next) == Shape::Small
+            && let Some(next) = lane.next()
+        {
+            group[count] = next;
+            count += 1;
+        }
+        if count == 1 {
+            return work.run(slot);
+        }
+        work.run_many(&group[..count]);
+    }
+
+    /// Lock holder: lists a large task for claims. True when it failed at once instead.
+    fn open_large(&self, slot: &'static Slot, lane: &Lane, shape: Shape) -> bool {
+        match self.work().open(slot) {
+            Ok(total) => {
+                // Parts: at least two where both are worth a worker, at most PART_BYTES each.
+                let least = total.div_ceil(crate::parts::MOST);
+                let size = match shape {
+                    Shape::Parts => total.div_ceil(2).next_multiple_of(4096).clamp(SPLIT_FROM, PART_BYTES).max(least),
+                    Shape::Steps => PART_BYTES.max(least),
+                    _ => total.max(1),
+                };
+                slot.enlarge(shape, total, size.min(u64::from(u32::MAX)));
+                lane.offer_parts(slot);
+                self.ring_if_asleep();
+                false
+            }
+            Err(code) => {
+                slot.finish(Err(code));
+                true
+            }
+        }
+    }
+
+    /// Carries out one part or step of the oldest large task, if there is one. Anybody. True when one was done.
+    pub(crate) fn do_part(&self, lane: &Lane, worker: bool) -> bool {
+        let whole = worker || !self.is_running() || self.board().has_no_workers();
+        let Some((slot, shape, part)) = lane.claim(whole) else { return false };
+        let size = u64::from(slot.part_bytes.load(Ordering::Relaxed));
+        let total = slot.total.load(Ordering::Relaxed);
+        let from = size * u64::from(part);
+        let len = size.min(total - from);
+        // A context that was stopped gives its tasks back flushed; parts already moved do no harm.
+        if !self.is_running() {
+            slot.part_failed.store(Code::IoFailed.number(), Ordering::Relaxed);
+        }
+        let outcome = match shape {
+            _ if slot.part_failed.load(Ordering::Relaxed) != 0 => Ok(()),
+            Shape::Whole => {
+                // It finishes the slot itself.
+                if slot.parts.finished() {
+                    self.work().run(slot);
+                }
+                return true;
+            }
+            Shape::Steps => self.work().step(slot, from, len),
+            _ => self.work().part(slot, from, len),
+        };
+        if let Err(code) = outcome {
+            slot.part_failed.store(code.number(), Ordering::Relaxed);
+        }
+        if shape == Shape::Steps {
+            slot.end_step();
+        }
+        if slot.parts.finished() {
+            slot.finish(match slot.part_failed.load(Ordering::Relaxed) {
+                0 => self.work().close(slot, total),
+                failed => Err(Code::from_number(failed).unwrap_or(Code::Unexpected)),
+            });
+        }
+        true
+    }
+
+    /// A card worker looks at the context. True when it found something to do.
+    ///
+    /// Large tasks are helped with at once; small ones are taken over only when nobody called progress since the last look,
+    /// and some time passed in between (`napped`).
+    pub fn assist(&'static self, napped: bool) -> bool {
+        let mut worked = false;
+        let Some(pe) = self.engine() else { return false };
+        let calls = pe.calls.load(Ordering::Relaxed) as u32;
+        let stands = self.seen.load(Ordering::Relaxed) == calls;
+        for lane in self.lanes() {
+            let mut finished = false;
+            for _ in 0..16 {
+                if !self.do_part(lane, true) {
+                    break;
+                }
+                finished = true;
+            }
+            if napped && stands && (lane.has_queued() || self.work().unordered()) && lane.lock().take() {
+                for _ in 0..64 {
+                    let Some(slot) = lane.next() else { break };
+                    finished |= self.carry_out(slot, lane);
+                }
+                if self.work().turn(self) {
+                    finished = true;
+                }
+                lane.lock().give();
+            }
+            if finished {
+                worked = true;
+                pe.signal.published();
+            }
+        }
+        if napped || !stands {
+            self.seen.store(calls, Ordering::Relaxed);
+        }
+        worked
+    }
+
+    /// Is there anything a worker would have to do now or soon?
+    pub fn wants_worker(&self) -> bool {
+        self.lanes().any(Lane::has_work)
+    }
+}
