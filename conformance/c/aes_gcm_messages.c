@@ -1,10 +1,13 @@
 /*
  * What AES-GCM tasks do to bytes: published vectors (McGrew and Viega, test cases 4, 5, 16 and 17), appended
- * destinations, lists cut anywhere, in place, overlap, long messages, neighbours untouched.
+ * destinations, lists cut anywhere, in place, overlap, long messages, neighbours untouched, fences at both ends.
  *
  * clauses: aes-gcm Data layout
  * covers: @
  */
+#define _DEFAULT_SOURCE
+#include <sys/mman.h>
+
 #include "aes_gcm_rig.h"
 
 #define AT_SRC ((size_t)4096)
@@ -222,6 +225,72 @@ static void nothing_to_encrypt(struct gcm *gcm, struct doca_aes_gcm_key *key)
 	gcm_drop(back);
 }
 
+/* A map over `pages` pages with an inaccessible one at each side. */
+static struct doca_mmap *fenced(struct gcm *gcm, size_t pages, uint8_t **mem)
+{
+	struct doca_mmap *map = NULL;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *all = (uint8_t *)mmap(NULL, (pages + 2) * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	MUST_BE(all != (uint8_t *)MAP_FAILED);
+	MUST_BE(mprotect(all + page, pages * page, PROT_READ | PROT_WRITE) == 0);
+	*mem = all + page;
+	MUST(doca_mmap_create(&map));
+	MUST(doca_mmap_add_dev(map, gcm->dev));
+	MUST(doca_mmap_set_memrange(map, *mem, pages * page));
+	MUST(doca_mmap_set_permissions(map, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE));
+	MUST(doca_mmap_start(map));
+	return map;
+}
+
+static struct doca_buf *at(struct gcm *gcm, struct doca_mmap *map, uint8_t *where, size_t len, int full)
+{
+	struct doca_buf *buf = NULL;
+
+	if (full)
+		MUST(doca_buf_inventory_buf_get_by_data(gcm->inv, map, where, len, &buf));
+	else
+		MUST(doca_buf_inventory_buf_get_by_addr(gcm->inv, map, where, len, &buf));
+	return buf;
+}
+
+/* Windows that begin or end where touching one more byte would be fatal. */
+static void at_the_edge(struct gcm *gcm, struct doca_aes_gcm_key *key)
+{
+	uint8_t iv[12] = {6}, *from = NULL, *to = NULL;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), room = 2 * page, len;
+	struct doca_mmap *from_map = fenced(gcm, 2, &from), *to_map = fenced(gcm, 2, &to);
+	struct gcm_message m = {key, iv, 12, 16, 0};
+	int ends;
+
+	for (len = 1; len < room - 16; len = len < 300 ? len + 1 : len * 5 / 4) {
+		for (ends = 0; ends < 4; ends++) {
+			uint8_t *src_at = ends & 1 ? from + room - len : from;
+			uint8_t *dst_at = ends & 2 ? to + room - len - 16 : to;
+			struct doca_buf *src, *dst;
+
+			m.aad = (uint32_t)(len % 5);
+			memset(src_at, (int)len, len);
+			src = at(gcm, from_map, src_at, len, 1);
+			dst = at(gcm, to_map, dst_at, len + 16, 0);
+			CHECK_OK(gcm_run(gcm, 1, src, dst, &m));
+			gcm_drop(src);
+			gcm_drop(dst);
+			memset(src_at, 0, len);
+			src = at(gcm, to_map, dst_at, len + 16, 1);
+			dst = at(gcm, from_map, src_at, len, 0);
+			CHECK_OK(gcm_run(gcm, 0, src, dst, &m));
+			MUST_BE(src_at[0] == (uint8_t)len && src_at[len - 1] == (uint8_t)len);
+			gcm_drop(src);
+			gcm_drop(dst);
+		}
+	}
+	CHECK_OK(doca_mmap_destroy(from_map));
+	CHECK_OK(doca_mmap_destroy(to_map));
+	CHECK(munmap(from - page, 4 * page) == 0);
+	CHECK(munmap(to - page, 4 * page) == 0);
+}
+
 int main(void)
 {
 	static const uint8_t raw[32] = "thirty-two bytes of a good key!";
@@ -234,6 +303,7 @@ int main(void)
 	lists(&gcm, key);
 	in_place(&gcm, key);
 	nothing_to_encrypt(&gcm, key);
+	at_the_edge(&gcm, key);
 	CHECK_U64(gcm.bad, 0);
 	CHECK_OK(doca_aes_gcm_key_destroy(key));
 	gcm_teardown(&gcm);

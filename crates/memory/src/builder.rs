@@ -13,6 +13,18 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+/// What memory can be registered with: an opened device, in whichever form a face gives it out.
+pub trait OnDevice {
+    #[doc(hidden)]
+    fn on_device(&self) -> &Arc<Device>;
+}
+
+impl OnDevice for Arc<Device> {
+    fn on_device(&self) -> &Arc<Device> {
+        self
+    }
+}
+
 /// Where the bytes will come from.
 #[derive(Debug)]
 enum Kind {
@@ -112,7 +124,7 @@ impl MemoryBuilder {
     /// pages. NotPermitted: the file is not open for reading. NotSupported: a kind of file or page the system does not
     /// map. Driver: a hole in the range, or the locked-memory limit of a strict machine. One log line has the numbers.
     /// What went into the builder is gone then.
-    pub fn register(self, on: &[&Arc<Device>]) -> Result<Memory> {
+    pub fn register<D: OnDevice>(self, on: &[&D]) -> Result<Memory> {
         let MemoryBuilder { kind, access, align } = self;
         if let Err(rule) = Access::from_bits(access.bits()) {
             log::error!(target: "softdpu::memory", "access mask {access:?} ({:#x}): {rule}", access.bits());
@@ -142,7 +154,12 @@ impl MemoryBuilder {
             log::error!(target: "softdpu::memory", "memory {:#x}: not at a multiple of {align}", map.addr());
             return Err(Error::new(Code::InvalidValue, "the bytes do not have the required alignment"));
         }
-        Memory::assemble(map, access, on, others, known)
+        let mut devices = Vec::new();
+        devices
+            .try_reserve_exact(on.len())
+            .map_err(|_| Error::new(Code::NoMemory, "no memory for a registration"))?;
+        devices.extend(on.iter().map(|d| d.on_device()));
+        Memory::assemble(map, access, &devices, others, known)
     }
 }
 

@@ -41,6 +41,12 @@ impl Gate {
         Gate { read, write, read_mask: read | never, write_mask: write | never, line, max_bytes, max_elements }
     }
 
+    /// May source and destination be looked at where they lie: rights there, memory that only this process touches?
+    #[inline(always)]
+    pub(crate) fn is_plain(&self, src: &Region, dst: &Region) -> bool {
+        src.word() & self.read_mask == self.read && dst.word() & self.write_mask == self.write
+    }
+
     /// Most bytes of one task.
     pub const fn max_bytes(&self) -> u64 {
         self.max_bytes
@@ -279,7 +285,8 @@ pub fn transfer_part(src: &Node, dst: &Node, from: u64, len: u64, stream: bool) 
     Ok(())
 }
 
-fn seek(head: &Node, mut skip: u64, size: impl Fn(&Node) -> usize) -> (Option<&Node>, usize) {
+/// The element of byte `skip`, counted by `size`, and where in it that byte is.
+pub(crate) fn seek(head: &Node, mut skip: u64, size: impl Fn(&Node) -> usize) -> (Option<&Node>, usize) {
     let mut node = Some(head);
     while let Some(n) = node {
         let here = size(n) as u64;

@@ -67,6 +67,12 @@ impl Device {
     }
 }
 
+impl AsRef<Device> for Device {
+    fn as_ref(&self) -> &Device {
+        self
+    }
+}
+
 fn same(a: &Function, b: &Function) -> bool {
     // Sub-functions share the PCI address of their parent.
     a.vhca_id() == b.vhca_id()

@@ -44,7 +44,7 @@ pub mod register;
 pub mod view;
 
 pub use buf::Buf;
-pub use builder::MemoryBuilder;
+pub use builder::{MemoryBuilder, OnDevice};
 pub use element::{Element, ElementMut};
 pub use error::WindowError;
 pub use memory::Memory;

@@ -202,7 +202,8 @@ impl Memory {
     ///
     /// # Errors
     /// NotFound when the memory is not registered with the device.
-    pub fn device_addr(&self, device: &Device) -> Result<u64> {
+    pub fn device_addr(&self, device: &(impl AsRef<Device> + ?Sized)) -> Result<u64> {
+        let device = device.as_ref();
         self.0.registration.device_address(device).ok_or_else(|| self.stranger(device))
     }
 
@@ -210,7 +211,8 @@ impl Memory {
     ///
     /// # Errors
     /// NotFound when the memory is not registered with the device.
-    pub fn mkey(&self, device: &Device) -> Result<u32> {
+    pub fn mkey(&self, device: &(impl AsRef<Device> + ?Sized)) -> Result<u32> {
+        let device = device.as_ref();
         self.0.registration.mkey(device).ok_or_else(|| self.stranger(device))
     }
 

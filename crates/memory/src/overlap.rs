@@ -1,7 +1,26 @@
-//! How the source and the destination of a task lie to each other.
+//! What the lists of a task say of themselves, before a byte is touched: what kind of memory they stand on, and how source
+//! and destination lie to each other.
 
 use crate::node::Node;
-use crate::view::{here, is_private};
+use crate::region::{ALIVE, FAR, GUARDED, MOVED, Region, SHARED};
+
+/// May references to the region's bytes be formed?
+#[inline(always)]
+pub(crate) fn is_private(region: &Region) -> bool {
+    region.word() & (ALIVE | SHARED | FAR | MOVED | GUARDED) == ALIVE
+}
+
+/// Is it a lone buffer of private memory, which needs no marks?
+#[inline(always)]
+pub(crate) fn is_plain(list: &Node) -> bool {
+    list.next().is_none() && is_private(list.region())
+}
+
+/// Where the byte that the program names `at` is in this process.
+#[inline(always)]
+pub(crate) fn here(node: &Node, at: usize) -> usize {
+    at.wrapping_add_signed(node.region().delta())
+}
 
 /// How source and destination lie to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

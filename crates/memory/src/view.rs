@@ -21,24 +21,13 @@
 use crate::copy::{self, Gate, Marks};
 use crate::node::Node;
 pub use crate::overlap::Overlap;
-use crate::overlap::overlap;
-use crate::region::{ALIVE, FAR, GUARDED, MOVED, Region, SHARED};
+use crate::overlap::{here, is_plain, is_private, overlap};
+use crate::region::Region;
 use core::marker::PhantomData;
 use softdpu_status::Result;
 
 /// Bytes of the scratch that [`Sources::each`] uses for shared memory.
 pub const SCRATCH: usize = 16 << 10;
-
-/// May references to the region's bytes be formed?
-#[inline(always)]
-pub(crate) fn is_private(region: &Region) -> bool {
-    region.word() & (ALIVE | SHARED | FAR | MOVED | GUARDED) == ALIVE
-}
-
-#[inline(always)]
-pub(crate) fn here(node: &Node, at: usize) -> usize {
-    at.wrapping_add_signed(node.region().delta())
-}
 
 /// Checks a list as a source: limits of the gate, rights, devices. Returns its bytes of data, which may be 0.
 ///
@@ -60,6 +49,34 @@ pub fn check_room(list: &Node, gate: &Gate) -> Result<u64> {
     copy::check_limits(list, 0, gate)?;
     list.list().try_for_each(|node| copy::admit_destination(node, gate))?;
     Ok(room(list))
+}
+
+/// The shortest way: the data of a lone buffer and the room of another, where both are private memory and have nothing in
+/// common. `None`, and `act` is not called, when anything speaks against it; the other ways find out what.
+#[inline(always)]
+pub fn with_lone<R>(
+    src: &Node,
+    dst: &Node,
+    gate: &Gate,
+    act: impl FnOnce(&[u8], &mut [u8]) -> R,
+) -> Option<R> {
+    let (from, to) = ((src.data(), src.data_len()), (dst.tail(), dst.room()));
+    let apart = from.0 + from.1 <= to.0 || to.0 + to.1 <= from.0;
+    if !src.both_alone(dst)
+        || !apart
+        || from.1 as u64 > gate.max_bytes()
+        || !gate.is_plain(src.region(), dst.region())
+    {
+        return None;
+    }
+    // SAFETY: data and room of buffers whose regions are open and private, hence memory that stays while `act` runs; they
+    // are apart, and whoever carries out a task has its buffers to itself. Released buffers have neither data nor room.
+    Some(unsafe {
+        act(
+            core::slice::from_raw_parts(from.0 as *const u8, from.1),
+            core::slice::from_raw_parts_mut(to.0 as *mut u8, to.1),
+        )
+    })
 }
 
 /// Bytes free behind the data of a list's elements.
@@ -89,7 +106,7 @@ impl<'a> Hold<'a> {
     #[inline]
     pub fn source(src: &'a Node, gate: &Gate) -> Result<Hold<'a>> {
         src.list().try_for_each(|node| copy::admit_source(node, gate))?;
-        let marks = Marks::set(src, src)?;
+        let marks = if is_plain(src) { None } else { Marks::set(src, src)? };
         Ok(Hold { src, dst: None, overlap: Overlap::Apart, marks })
     }
 
@@ -110,7 +127,7 @@ impl<'a> Hold<'a> {
     /// As [`Hold::source`].
     pub fn room(dst: &'a Node, gate: &Gate) -> Result<Hold<'a>> {
         dst.list().try_for_each(|node| copy::admit_destination(node, gate))?;
-        let marks = Marks::set(dst, dst)?;
+        let marks = if is_plain(dst) { None } else { Marks::set(dst, dst)? };
         // Nothing to read: the source is the destination's data, which is apart from its room.
         Ok(Hold { src: dst, dst: Some(dst), overlap: Overlap::Mixed, marks })
     }
@@ -131,8 +148,7 @@ impl<'a> Hold<'a> {
     /// sink has no room.
     #[inline]
     pub fn split(&mut self) -> (Sources<'_>, Sink<'_>) {
-        let sources = Sources { list: self.src, direct: self.overlap == Overlap::Apart };
-        (sources, Sink { node: self.dst, at: 0, held: PhantomData })
+        (self.sources(), Sink { node: self.dst, at: 0, held: PhantomData })
     }
 }
 
@@ -363,17 +379,8 @@ impl<'h> Sink<'h> {
 /// The element of byte `from`, counted by `size`, and where in it that byte is.
 #[inline]
 fn seek(head: &Node, from: u64, size: impl Fn(&Node) -> usize) -> Option<(&Node, usize)> {
-    let mut skip = from;
-    let mut node = Some(head);
-    while let Some(n) = node {
-        let here = size(n) as u64;
-        if skip < here {
-            return Some((n, skip as usize));
-        }
-        skip -= here;
-        node = n.next();
-    }
-    None
+    let (node, at) = copy::seek(head, from, size);
+    Some((node?, at))
 }
 
 #[cfg(test)]

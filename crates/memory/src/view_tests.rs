@@ -1,6 +1,6 @@
 use super::*;
 use crate::node::Store;
-use crate::region::{CAN_READ, CAN_WRITE};
+use crate::region::{CAN_READ, CAN_WRITE, GUARDED, SHARED};
 use softdpu_status::Code;
 
 const DEV: u64 = 1 << 16;

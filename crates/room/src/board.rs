@@ -34,7 +34,8 @@ pub struct Bell {
 impl Bell {
     /// Nobody sleeps.
     pub const fn new() -> Bell {
-        Bell { asleep: AtomicU32::new(0), sleepers: Mutex::new(Vec::new()) }
+        // Submits look behind a barrier until the first ring finds out whether they need to.
+        Bell { asleep: AtomicU32::new(2), sleepers: Mutex::new(Vec::new()) }
     }
 
     /// Where submits have no barrier, they must look every time.

@@ -141,13 +141,17 @@ impl Core {
                 }
                 finished = true;
             }
-            if napped && stands && (lane.has_queued() || self.work().unordered()) && lane.lock().take() {
-                for _ in 0..64 {
-                    let Some(slot) = lane.next() else { break };
-                    finished |= self.carry_out(slot, lane);
-                }
-                if self.work().turn(self) {
-                    finished = true;
+            // An engine with peers or waits takes its tasks itself, from the main lane and under that lane's lock.
+            let turns = self.work().unordered();
+            let mine = if turns { core::ptr::eq(lane, self.lane()) } else { lane.has_queued() };
+            if napped && stands && mine && lane.lock().take() {
+                if turns {
+                    finished |= self.work().turn(self);
+                } else {
+                    for _ in 0..64 {
+                        let Some(slot) = lane.next() else { break };
+                        finished |= self.carry_out(slot, lane);
+                    }
                 }
                 lane.lock().give();
             }
@@ -164,6 +168,6 @@ impl Core {
 
     /// Is there anything a worker would have to do now or soon?
     pub fn wants_worker(&self) -> bool {
-        self.lanes().any(Lane::has_work)
+        self.lanes().any(Lane::has_work) || self.work().unordered() && self.in_flight() != 0
     }
 }

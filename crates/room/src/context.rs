@@ -46,6 +46,11 @@ pub(crate) const ACTIVE: u8 = 1;
 /// The same where submits have no barrier: they look behind a full one every time.
 pub(crate) const WATCHED: u8 = 2;
 
+/// What stands in `active` for a context in the ring of its engine.
+pub(crate) fn active() -> u8 {
+    if crate::sync::is_asymmetric() { ACTIVE } else { WATCHED }
+}
+
 /// A context.
 #[derive(Debug)]
 #[repr(C)]
@@ -273,6 +278,8 @@ impl Core {
     /// Must somebody be told of a submit?
     #[inline(always)]
     pub(crate) fn is_unnoticed(&self) -> bool {
+        // Publish first, then look: the other half is in `Pe::is_quiet` and `Bell::lie_down`.
+        crate::sync::light_barrier();
         self.active.load(Ordering::Relaxed) != ACTIVE || self.bell.is_asleep()
     }
 
@@ -298,8 +305,8 @@ impl Core {
     #[cold]
     #[inline(never)]
     pub(crate) fn activate(&'static self) {
-        let Some(pe) = self.engine() else { return };
         if self.local {
+            let Some(pe) = self.engine() else { return };
             self.active.store(ACTIVE, Ordering::Relaxed);
             pe.link(self);
             if pe.signal.is_armed() {
@@ -308,10 +315,8 @@ impl Core {
             return;
         }
         crate::sync::fence(Ordering::SeqCst);
-        let active = if crate::sync::is_asymmetric() { ACTIVE } else { WATCHED };
-        if self.active.load(Ordering::Relaxed) == 0 && self.active.swap(active, Ordering::AcqRel) == 0 {
-            pe.invite(self);
-            pe.signal.published();
+        if self.active.load(Ordering::Relaxed) == 0 {
+            crate::ending::invite(self);
         }
     }
 

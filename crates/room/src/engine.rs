@@ -28,8 +28,9 @@ pub trait Engine: Sized + Send + Sync + 'static {
     type Caps;
     /// Configuration of a context of the Rust face.
     type Config: Default;
-    /// The closed set of its jobs; at most [`crate::slot::JOB_BYTES`] bytes.
-    type Job: Send + 'static;
+    /// The closed set of its jobs; at most [`crate::slot::JOB_BYTES`] bytes. Parts of one job are carried out by several
+    /// threads at once.
+    type Job: Send + Sync + 'static;
     /// What reaches the program besides completions.
     type Event: Send + 'static;
 

@@ -20,10 +20,14 @@
 //! Hand-made concurrency is in `flight.rs` (who owns a task), `lock.rs` (who turns a lane), `parts.rs` (claims on large
 //! tasks), `arm.rs` (wake-ups) and `lane.rs` (rings); the first four are modelled with loom in `models`.
 
+pub mod batch;
 pub mod board;
 pub mod calls;
 pub mod carry;
 pub mod context;
+#[cfg(feature = "tokio")]
+mod drive;
+pub mod ending;
 pub mod engine;
 pub mod entry;
 pub mod fork;
@@ -33,6 +37,7 @@ pub mod job;
 pub mod life;
 pub mod pe;
 pub mod pump;
+mod ready;
 pub mod session;
 pub mod slot;
 pub mod sync;
@@ -53,3 +58,4 @@ mod lock;
 #[allow(unreachable_pub, reason = "shared with the loom models")]
 mod parts;
 mod progress;
+mod waiters;

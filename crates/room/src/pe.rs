@@ -5,9 +5,10 @@
 
 use crate::arm::Arm;
 use crate::board::Board;
-use crate::context::{ACTIVE, Core, State, WATCHED};
+use crate::context::{Core, State, active};
+use crate::ending::{bury, membership};
 use crate::handle::{core_ref, own32};
-use crate::sync::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering, heavy_barrier, is_asymmetric};
+use crate::sync::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering, heavy_barrier};
 use rustix::event::{EventfdFlags, eventfd};
 use softdpu_memory::handle::Head;
 use softdpu_status::{Code, Error, Result};
@@ -239,25 +240,37 @@ impl Pe {
         }
     }
 
-    /// A context that had nothing to do for a while leaves the ring, unless something came at this very moment.
+    /// A context that had nothing to do for a while leaves the ring, unless something came at this very moment. True: it
+    /// left, and may be gone for good.
     #[cold]
     #[inline(never)]
-    pub(crate) fn rest(&self, prev: &'static Core, core: &'static Core) {
-        core.active.store(0, Ordering::Relaxed);
-        if !core.is_local() {
-            // A submit on another thread publishes, then looks at `active`, with plain accesses.
-            heavy_barrier();
+    pub(crate) fn rest(&self, prev: &'static Core, core: &'static Core) -> bool {
+        if core.is_local() {
+            core.active.store(0, Ordering::Relaxed);
+            self.unlink_after(prev, core);
+            return true;
         }
-        if core.in_flight() != 0 {
-            let active = if core.is_local() || is_asymmetric() { ACTIVE } else { WATCHED };
-            if core.is_local() || core.active.swap(active, Ordering::AcqRel) == 0 {
-                core.active.store(active, Ordering::Relaxed);
-                core.idle_visits.store(0, Ordering::Relaxed);
-                return;
-            }
-            // The submit saw it first and has put it into the inbox: it must leave the ring before it is adopted.
+        // Whoever finds it inactive meanwhile waits for the membership, and so until it is out of the ring.
+        let guard = membership();
+        if !self.is_quiet(core, false) {
+            core.idle_visits.store(0, Ordering::Relaxed);
+            return false;
         }
         self.unlink_after(prev, core);
+        bury(core, guard);
+        true
+    }
+
+    /// Marks a context inactive unless something came meanwhile: another thread publishes a task or a stop, then looks at
+    /// `active`, with plain accesses. For who has the membership.
+    pub(crate) fn is_quiet(&self, core: &'static Core, stopping: bool) -> bool {
+        core.active.store(0, Ordering::Relaxed);
+        heavy_barrier();
+        let quiet = core.in_flight() == 0 && (core.state() == State::Stopping) == stopping;
+        if !quiet {
+            core.active.store(active(), Ordering::Relaxed);
+        }
+        quiet
     }
 
     /// Asks for a signal when there is something to progress. True when there is something already (the descriptor is
@@ -286,11 +299,9 @@ impl Pe {
         let Some(mut prev) = core_ref(self.cursor.load(Ordering::Relaxed)) else { return };
         for _ in 0..count {
             let Some(core) = core_ref(prev.next.load(Ordering::Relaxed)) else { return };
-            if core.state() == State::Running && core.in_flight() == 0 {
-                self.rest(prev, core);
-                if core.active.load(Ordering::Relaxed) == 0 {
-                    continue;
-                }
+            let calm = matches!(core.state(), State::Running | State::Idle) && core.in_flight() == 0;
+            if calm && self.rest(prev, core) {
+                continue;
             }
             prev = core;
         }

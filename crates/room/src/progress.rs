@@ -31,7 +31,7 @@ impl Core {
     /// Would a visit find something?
     pub(crate) fn needs_progress(&self) -> bool {
         match self.state() {
-            State::Idle => false,
+            State::Idle => self.in_flight() != 0,
             State::Stopping if self.in_flight() == 0 => self.may_idle(),
             State::Starting => true,
             _ => self.lanes().any(|lane| match lane.front() {
@@ -240,16 +240,29 @@ impl Pe {
         if core.state() != State::Stopping || !core.may_idle() {
             return false;
         }
-        let local = core.is_local();
+        if !core.is_local() {
+            return self.settle_shared(core);
+        }
         self.unlink(core);
         core.board().detach(core);
         core.set_state(State::Idle);
         self.enter();
         core.call_state(State::Stopping, State::Idle);
         self.leave();
-        if !local {
-            crate::typed::bury_if_over(core);
+        true
+    }
+
+    /// The same where another thread may be submitting: what it submitted at this very moment is flushed first. The
+    /// context may be gone for good afterwards.
+    fn settle_shared(&'static self, core: &'static Core) -> bool {
+        let guard = crate::ending::membership();
+        if !self.is_quiet(core, true) {
+            return false;
         }
+        self.unlink(core);
+        core.board().detach(core);
+        core.set_state(State::Idle);
+        crate::ending::bury(core, guard);
         true
     }
 

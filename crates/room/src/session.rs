@@ -60,20 +60,39 @@ impl Session {
     }
 }
 
+impl AsRef<Session> for Session {
+    fn as_ref(&self) -> &Session {
+        self
+    }
+}
+
 /// The board without workers, for sessions that want everything inside progress.
 pub fn inline() -> &'static dyn Board {
     static INLINE: Inline = Inline::new();
     &INLINE
 }
 
-/// A function of a card, before it is opened.
+/// A function of a card, before it is opened: what it is and what it can do.
+///
+/// ```
+/// # use softdpu::prelude::*;
+/// # fn main() -> softdpu::Result<()> {
+/// # let session = Session::builder().board(Board::inline()).open()?;
+/// for device in session.devices() {
+///     let function = device.function();
+///     println!("{} {} on the {} side: {:?}", device.name(), function.iface(), function.side(), function.engines());
+/// }
+/// let first = &session.devices()[0];
+/// assert!(first.caps::<softdpu::dma::Dma>()?.max_buf_size >= 1 << 20);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct DeviceInfo {
     function: Arc<Function>,
 }
 
 impl DeviceInfo {
-    /// What is known of it.
+    /// What is known of it: addresses, names, limits, representors.
     pub fn function(&self) -> &Function {
         &self.function
     }
@@ -84,6 +103,16 @@ impl DeviceInfo {
     }
 
     /// What an engine can do on it.
+    ///
+    /// ```
+    /// use softdpu::card::Profile;
+    /// use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// let plain = Session::builder().profile(Profile::Cx7).board(Board::inline()).open()?;
+    /// let refused = plain.devices()[0].caps::<softdpu::dma::Dma>().unwrap_err();
+    /// assert_eq!(refused.code(), Code::NotSupported); // that card moves packets, not memory
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// NotSupported when it has no such engine.
@@ -101,6 +130,19 @@ impl DeviceInfo {
 
     /// Opens it as one capability plane: the handle takes only that plane's engines.
     ///
+    /// ```
+    /// use softdpu::card::Plane;
+    /// use softdpu::dma::{Config, Dma};
+    /// use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// # let session = Session::builder().board(Board::inline()).open()?;
+    /// let mut pe = ProgressEngine::new(&session)?;
+    /// let network = session.devices()[0].open_plane(Plane::Network)?;
+    /// let refused = Context::<Dma>::start(&mut pe, &network, Config::default()).unwrap_err();
+    /// assert_eq!(refused.code(), Code::NotSupported);
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
     /// As [`DeviceInfo::open`].
     pub fn open_plane(&self, plane: Plane) -> Result<Device> {
@@ -108,7 +150,19 @@ impl DeviceInfo {
     }
 }
 
-/// An opened device. Cheap to clone; several handles on one card, or on one function, are usual. Any thread.
+/// An opened device. Cheap to clone; several handles on one card, or on one function, are usual. Any thread. Memory and
+/// contexts keep the device open; the handle may go first.
+///
+/// ```
+/// # use softdpu::prelude::*;
+/// # fn main() -> softdpu::Result<()> {
+/// # let session = Session::builder().board(Board::inline()).open()?;
+/// let device = session.device("0000:03:00.0")?.open()?;
+/// assert!(device.allows(EngineKind::Dma));
+/// let memory = Memory::heap(4096).register(&[&device])?;
+/// assert_ne!(memory.mkey(&device)?, 0);
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Device {
     shared: Arc<device::Device>,
@@ -132,7 +186,14 @@ impl Device {
     }
 
     /// The device as memory and engines know it.
+    #[doc(hidden)]
     pub fn shared(&self) -> &Arc<device::Device> {
+        &self.shared
+    }
+}
+
+impl softdpu_memory::OnDevice for Device {
+    fn on_device(&self) -> &Arc<device::Device> {
         &self.shared
     }
 }

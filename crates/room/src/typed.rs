@@ -1,25 +1,56 @@
 //! Contexts of the Rust face: typed by their engine, submitted to through `&mut`, stopped by value.
 
+use crate::batch::Batch;
 use crate::context::{Core, State};
 use crate::engine::Engine;
 use crate::inflight::InFlight;
 use crate::job::{empty, fill};
+use crate::progress::{TO_FUTURE, TO_HANDLER};
 use crate::pump::ProgressEngine;
 use crate::session::Device;
+use crate::slot::Slot;
 use crate::sync::Ordering;
 use crate::task::{Rejected, Task};
 use core::cell::Cell;
-use core::future::Future;
+use core::fmt;
 use core::marker::PhantomData;
-use core::pin::Pin;
-use core::task::Poll;
 use softdpu_status::{Code, Error, Result};
-use std::sync::Mutex;
 
-/// A running engine on a device. One thread submits at a time; the type moves between threads but is not shared.
+pub use crate::ending::{Starting, Stopping};
+pub(crate) use crate::ending::{bury_if_over, request_stop, sweep_graveyard};
+pub use crate::ready::Ready;
+
+/// A running engine on a device.
 ///
-/// Dropping it asks for a stop and lets the progress engine finish what flies.
-#[derive(Debug)]
+/// # Threads
+/// One thread submits at a time, which `&mut` sees to. The context moves between threads freely but is not shared; it
+/// need not be on the thread that progresses its [`ProgressEngine`].
+///
+/// # Life
+/// [`Context::start`] gives a context that is starting, [`Starting::wait`] (or awaiting it) one that runs.
+/// [`Context::stop`] takes it away. Dropping it asks for a stop and leaves the rest to the progress engine. A DMA context
+/// also stops when one of its tasks fails; [`Context::state`] tells.
+///
+/// ```
+/// use softdpu::dma::{Config, Dma, Memcpy};
+/// use softdpu::prelude::*;
+///
+/// # fn main() -> softdpu::Result<()> {
+/// let session = Session::builder().board(Board::inline()).open()?;
+/// let device = session.first_with(EngineKind::Dma)?.open()?;
+/// let memory = Memory::heap(8192).access(Access::LOCAL_READ_WRITE).register(&[&device])?;
+/// let mut pe = ProgressEngine::new(&session)?;
+/// let config = Config { memcpy: 16, ..Config::default() };
+/// let mut dma = Context::<Dma>::start(&mut pe, &device, config)?.wait(&mut pe)?;
+///
+/// let (mut src, dst) = (memory.buf(..4096)?, memory.buf(4096..)?);
+/// src.push_slice(b"from here to there")?;
+/// let done = pe.run(dma.submit(Memcpy { src, dst })?);
+/// assert_eq!(done.result, Ok(18));
+/// assert_eq!(done.task.dst.as_slice(), Some(&b"from here to there"[..]));
+/// dma.stop().wait(&mut pe)?;
+/// # Ok(()) }
+/// ```
 pub struct Context<E: Engine> {
     core: &'static Core,
     engine: PhantomData<fn() -> E>,
@@ -28,6 +59,22 @@ pub struct Context<E: Engine> {
 
 impl<E: Engine> Context<E> {
     /// Starts an engine on `device`, to be progressed by `pe`.
+    ///
+    /// ```
+    /// use softdpu::dma::{Config, Dma};
+    /// use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// # let session = Session::builder().board(Board::inline()).open()?;
+    /// # let device = session.first_with(EngineKind::Dma)?.open()?;
+    /// let mut pe = ProgressEngine::new(&session)?;
+    /// let dma = Context::<Dma>::start(&mut pe, &device, Config::default())?.wait(&mut pe)?;
+    /// assert_eq!(dma.state(), State::Running);
+    ///
+    /// let too_many = Config { memcpy: u32::MAX, ..Config::default() };
+    /// let refused = Context::<Dma>::start(&mut pe, &device, too_many).unwrap_err();
+    /// assert_eq!(refused.class(), Class::Parameter);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// NotSupported when the device (or the plane its handle is restricted to) lacks the engine, InvalidValue for a
@@ -40,42 +87,119 @@ impl<E: Engine> Context<E> {
             return Err(Error::new(Code::NotSupported, "the handle's plane lacks this engine"));
         }
         let core = Core::make(E::INFO, device.shared().clone(), pe.pe().board(), false)?;
+        // From here on, dropping the context cleans up.
         let context = Context { core, engine: PhantomData, not_sync: PhantomData };
         core.connect(pe.pe())?;
         core.start(|| E::build(device.shared(), config).map(|(work, n)| (work, vec![(0, n)])))?;
-        Ok(Starting { context: Some(context) })
+        Ok(Starting::new(context))
     }
 
     /// Where it is in its life.
+    ///
+    /// ```
+    /// # use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// # let session = Session::builder().board(Board::inline()).open()?;
+    /// # let device = session.first_with(EngineKind::Dma)?.open()?;
+    /// # let mut pe = ProgressEngine::new(&session)?;
+    /// # let dma = Context::<softdpu::dma::Dma>::start(&mut pe, &device, Default::default())?.wait(&mut pe)?;
+    /// assert_eq!(dma.state(), State::Running);
+    /// drop(pe); // stops what it progressed
+    /// assert_eq!(dma.state(), State::Idle);
+    /// # Ok(()) }
+    /// ```
     pub fn state(&self) -> State {
         self.core.state()
     }
 
-    /// Tasks submitted whose completion was not reported yet.
+    /// Tasks submitted whose completion was not reported yet. Another thread's progress may lower it at any time.
+    ///
+    /// ```
+    /// # use softdpu::dma::Memcpy;
+    /// # use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// # let session = Session::builder().board(Board::inline()).open()?;
+    /// # let device = session.first_with(EngineKind::Dma)?.open()?;
+    /// # let memory = Memory::heap(8192).access(Access::LOCAL_READ_WRITE).register(&[&device])?;
+    /// # let mut pe = ProgressEngine::new(&session)?;
+    /// # let mut dma = Context::<softdpu::dma::Dma>::start(&mut pe, &device, Default::default())?.wait(&mut pe)?;
+    /// # let (mut src, dst) = (memory.buf(..4096)?, memory.buf(4096..)?);
+    /// # src.push_slice(b"x")?;
+    /// let task = dma.submit(Memcpy { src, dst })?;
+    /// assert_eq!(dma.in_flight(), 1);
+    /// pe.run(task);
+    /// assert_eq!(dma.in_flight(), 0);
+    /// # Ok(()) }
+    /// ```
     pub fn in_flight(&self) -> usize {
         self.core.in_flight() as usize
     }
 
     /// Submits a task; the result is taken from the returned handle: awaited, polled, or ignored.
     ///
+    /// A refused task comes back in the error, which turns into an [`Error`] with `?` where the task may go.
+    ///
+    /// ```
+    /// # use softdpu::dma::Memcpy;
+    /// # use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// # let session = Session::builder().board(Board::inline()).open()?;
+    /// # let device = session.first_with(EngineKind::Dma)?.open()?;
+    /// # let memory = Memory::heap(8192).access(Access::LOCAL_READ_WRITE).register(&[&device])?;
+    /// # let mut pe = ProgressEngine::new(&session)?;
+    /// # let mut dma = Context::<softdpu::dma::Dma>::start(&mut pe, &device, Default::default())?.wait(&mut pe)?;
+    /// # let (mut src, dst) = (memory.buf(..4096)?, memory.buf(8000..)?);
+    /// src.advance(4096)?;
+    /// let refused = dma.submit(Memcpy { src, dst }).unwrap_err();
+    /// assert_eq!(refused.error.code(), Code::InvalidValue); // 4096 bytes into 192
+    /// let Memcpy { mut src, dst } = refused.back;
+    /// src.set_data(..192)?;
+    /// assert_eq!(pe.run(dma.submit(Memcpy { src, dst })?).result, Ok(192));
+    /// # Ok(()) }
+    /// ```
+    ///
     /// # Errors
-    /// The task back with: BadState (not running), Full (all tasks in flight: progress, then again), or what the engine
-    /// refuses (InvalidValue, NotPermitted).
+    /// The task back with: BadState (not running), Full (all tasks in flight: progress, then again, or see
+    /// [`Context::ready`]), or what the engine refuses (InvalidValue, NotPermitted).
     pub fn submit<T: Task<Engine = E>>(&mut self, task: T) -> Result<InFlight<T>, Rejected<T>> {
-        self.launch(task, crate::progress::TO_FUTURE).map(|slot| InFlight::new(self.core, slot))
+        self.launch(task, TO_FUTURE).map(|slot| InFlight::new(self.core, slot))
     }
 
     /// Submits a task whose result goes to the handler in the configuration (without one it is dropped when it lands).
+    ///
+    /// ```
+    /// use softdpu::dma::{Config, Dma, Memcpy};
+    /// use softdpu::prelude::*;
+    /// use std::sync::mpsc;
+    /// # fn main() -> softdpu::Result<()> {
+    /// # let session = Session::builder().board(Board::inline()).open()?;
+    /// # let device = session.first_with(EngineKind::Dma)?.open()?;
+    /// # let memory = Memory::heap(8192).access(Access::LOCAL_READ_WRITE).register(&[&device])?;
+    /// # let mut pe = ProgressEngine::new(&session)?;
+    /// # let (mut src, dst) = (memory.buf(..4096)?, memory.buf(4096..)?);
+    /// # src.push_slice(b"bytes")?;
+    /// let (tell, told) = mpsc::channel();
+    /// let handler = move |done: Done<Memcpy>, _: &mut Outbox<'_, Dma>| {
+    ///     tell.send(done.result).ok();
+    ///     Next::Free
+    /// };
+    /// let config = Config { memcpy: 16, on_memcpy: Some(Box::new(handler)) };
+    /// let mut dma = Context::<Dma>::start(&mut pe, &device, config)?.wait(&mut pe)?;
+    /// dma.post(Memcpy { src, dst })?;
+    /// while pe.progress() == 0 {}
+    /// assert_eq!(told.recv().unwrap(), Ok(5));
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// As [`Context::submit`].
     #[inline]
     pub fn post<T: Task<Engine = E>>(&mut self, task: T) -> Result<(), Rejected<T>> {
-        self.launch(task, crate::progress::TO_HANDLER).map(|_| ())
+        self.launch(task, TO_HANDLER).map(|_| ())
     }
 
     #[inline]
-    fn launch<T: Task<Engine = E>>(&mut self, task: T, to: u8) -> Result<&'static crate::slot::Slot, Rejected<T>> {
+    fn launch<T: Task<Engine = E>>(&mut self, task: T, to: u8) -> Result<&'static Slot, Rejected<T>> {
         if !self.core.is_running() {
             let error = Error::new(Code::BadState, "the context is not running");
             return Err(Rejected { error, back: task });
@@ -93,16 +217,78 @@ impl<E: Engine> Context<E> {
         Ok(slot)
     }
 
+    /// Many tasks, one after the other, with one doorbell.
+    ///
+    /// ```
+    /// # use softdpu::dma::Memcpy;
+    /// # use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// # let session = Session::builder().board(Board::inline()).open()?;
+    /// # let device = session.first_with(EngineKind::Dma)?.open()?;
+    /// # let mut pe = ProgressEngine::new(&session)?;
+    /// # let mut dma = Context::<softdpu::dma::Dma>::start(&mut pe, &device, Default::default())?.wait(&mut pe)?;
+    /// let pool = Memory::heap(1 << 16).access(Access::LOCAL_READ_WRITE).register(&[&device])?.pool(64)?;
+    /// let mut batch = dma.batch();
+    /// let mut flying = Vec::new();
+    /// while !batch.is_full() {
+    ///     let (mut src, dst) = (pool.take().unwrap(), pool.take().unwrap());
+    ///     src.push_slice(b"one of many")?;
+    ///     flying.push(batch.submit(Memcpy { src, dst })?);
+    /// }
+    /// assert_eq!(batch.finish(), 64);
+    /// for task in flying {
+    ///     assert_eq!(pe.run(task).result, Ok(11));
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn batch(&mut self) -> Batch<'_, E> {
+        Batch::new(self)
+    }
+
     /// Stops: what flies comes back, finished or flushed. Wait for the returned value, or drop it.
+    ///
+    /// ```
+    /// # use softdpu::dma::Memcpy;
+    /// # use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// # let session = Session::builder().board(Board::inline()).open()?;
+    /// # let device = session.first_with(EngineKind::Dma)?.open()?;
+    /// # let memory = Memory::heap(8192).access(Access::LOCAL_READ_WRITE).register(&[&device])?;
+    /// # let mut pe = ProgressEngine::new(&session)?;
+    /// # let mut dma = Context::<softdpu::dma::Dma>::start(&mut pe, &device, Default::default())?.wait(&mut pe)?;
+    /// # let (mut src, dst) = (memory.buf(..4096)?, memory.buf(4096..)?);
+    /// # src.push_slice(b"bytes")?;
+    /// let task = dma.submit(Memcpy { src, dst })?;
+    /// dma.stop().wait(&mut pe)?;
+    /// let done = task.try_take().expect("everything is back after a stop");
+    /// assert_eq!(done.result.unwrap_err().code(), Code::IoFailed); // flushed: nobody progressed before the stop
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// Nothing can be submitted afterwards:
+    ///
+    /// ```compile_fail,E0382
+    /// # use softdpu::dma::{Dma, Memcpy};
+    /// # use softdpu::prelude::*;
+    /// fn late(mut dma: Context<Dma>, task: Memcpy) {
+    ///     let stopping = dma.stop();
+    ///     dma.submit(task);
+    /// }
+    /// ```
     pub fn stop(self) -> Stopping<E> {
         request_stop(self.core);
-        Stopping { context: self }
+        Stopping::new(self)
+    }
+
+    pub(crate) fn core(&self) -> &'static Core {
+        self.core
     }
 }
 
-fn request_stop(core: &'static Core) {
-    if core.leave_running() {
-        core.activate();
+impl<E: Engine> fmt::Debug for Context<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = E::INFO.name;
+        write!(f, "Context({name} {:p}, {:?}, {} in flight)", self.core, self.state(), self.in_flight())
     }
 }
 
@@ -111,124 +297,6 @@ impl<E: Engine> Drop for Context<E> {
         request_stop(self.core);
         self.core.abandoned.store(1, Ordering::Release);
         bury_if_over(self.core);
-    }
-}
-
-/// A context that was asked to start. Engines without peers run at once.
-#[derive(Debug)]
-#[must_use]
-pub struct Starting<E: Engine> {
-    context: Option<Context<E>>,
-}
-
-impl<E: Engine> Starting<E> {
-    /// Progresses until it runs.
-    ///
-    /// # Errors
-    /// BadState when it stopped instead.
-    pub fn wait(mut self, pe: &mut ProgressEngine) -> Result<Context<E>> {
-        loop {
-            if let Some(context) = self.try_take()? {
-                return Ok(context);
-            }
-            pe.wait(None)?;
-        }
-    }
-
-    fn try_take(&mut self) -> Result<Option<Context<E>>> {
-        match self.context.as_ref().map(Context::state) {
-            Some(State::Running) => Ok(self.context.take()),
-            Some(State::Starting) => Ok(None),
-            _ => Err(Error::new(Code::BadState, "the context stopped before it ran")),
-        }
-    }
-}
-
-impl<E: Engine> Future for Starting<E> {
-    type Output = Result<Context<E>>;
-    fn poll(mut self: Pin<&mut Self>, cx: &mut core::task::Context<'_>) -> Poll<Self::Output> {
-        match self.try_take() {
-            Ok(Some(context)) => Poll::Ready(Ok(context)),
-            Ok(None) => {
-                cx.waker().wake_by_ref();
-                Poll::Pending
-            }
-            Err(e) => Poll::Ready(Err(e)),
-        }
-    }
-}
-
-/// A context that was asked to stop.
-#[derive(Debug)]
-pub struct Stopping<E: Engine> {
-    context: Context<E>,
-}
-
-impl<E: Engine> Stopping<E> {
-    /// Progresses until everything that flew is back.
-    ///
-    /// # Errors
-    /// OperatingSystem when sleeping fails.
-    pub fn wait(self, pe: &mut ProgressEngine) -> Result<()> {
-        while self.context.state() != State::Idle {
-            if pe.progress() == 0 && self.context.state() != State::Idle {
-                pe.wait(None)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Where it is.
-    pub fn state(&self) -> State {
-        self.context.state()
-    }
-}
-
-impl<E: Engine> Future for Stopping<E> {
-    type Output = Result<()>;
-    fn poll(self: Pin<&mut Self>, cx: &mut core::task::Context<'_>) -> Poll<Self::Output> {
-        if self.context.state() == State::Idle {
-            return Poll::Ready(Ok(()));
-        }
-        // Polled again after the next progress: stopping is rare and short.
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    }
-}
-
-/// Contexts whose handle is gone but whose slots may still be held by futures somewhere.
-static GRAVEYARD: Mutex<Vec<&'static Core>> = Mutex::new(Vec::new());
-/// Orders leaving a progress engine against the engine's own end.
-pub(crate) static MEMBERSHIP: Mutex<()> = Mutex::new(());
-
-/// An idle context that nobody will submit to any more leaves its engine.
-pub(crate) fn bury_if_over(core: &'static Core) {
-    let _guard = MEMBERSHIP.lock().unwrap_or_else(|e| e.into_inner());
-    if core.abandoned.load(Ordering::Acquire) == 0
-        || core.state() != State::Idle
-        || core.buried.swap(1, Ordering::AcqRel) != 0
-    {
-        return;
-    }
-    if let Some(pe) = core.engine() {
-        pe.connected().retain(|c| !core::ptr::eq(*c, core));
-        core.pe.store(core::ptr::null_mut(), Ordering::Relaxed);
-    }
-    GRAVEYARD.lock().unwrap_or_else(|e| e.into_inner()).push(core);
-}
-
-/// Retires buried contexts whose slots are all back.
-pub(crate) fn sweep_graveyard() {
-    let over: Vec<&'static Core> = {
-        let mut graves = GRAVEYARD.lock().unwrap_or_else(|e| e.into_inner());
-        if graves.is_empty() {
-            return;
-        }
-        let (over, held): (Vec<_>, Vec<_>) = graves.drain(..).partition(|c| c.all_free());
-        *graves = held;
-        over
-    };
-    for core in over {
-        crate::handle::retire_core(core);
+        sweep_graveyard();
     }
 }

@@ -171,8 +171,7 @@ pub unsafe extern "C" fn doca_aes_gcm_key_destroy(key: *const KeyObject) -> i32 
         // SAFETY: contexts are type-stable, and one with keys is not destroyed.
         let core = unsafe { context(owner, CALL)? };
         // SAFETY: slots of this context hold its jobs; the key's place is written by the program alone, and not in flight.
-        if core.any_in_flight(|slot| unsafe { uses(slot, key) })
-        {
+        if core.any_in_flight(|slot| unsafe { uses(slot, key) }) {
             log::error!(target: "softdpu::aes_gcm", "{CALL}: a task in flight uses key {key:p}");
             return Err(Error::new(Code::InUse, "a task in flight uses the key"));
         }

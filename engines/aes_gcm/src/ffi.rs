@@ -10,7 +10,7 @@
 use crate::field;
 use crate::key::Iv;
 use aws_lc_sys as lc;
-use core::ffi::{c_int, c_uint, c_void};
+use core::ffi::c_uint;
 use core::mem::MaybeUninit;
 use core::ptr::{NonNull, null, null_mut};
 pub(crate) use softdpu_kernels::gcm::Text;
@@ -18,12 +18,15 @@ use softdpu_kernels::gcm::{GcmKey, Way};
 use softdpu_status::{Code, Error, Result};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
+mod stream;
+pub(crate) use stream::Stream;
+
 /// Bytes of a whole tag.
 pub(crate) const TAG: usize = 16;
 /// Bytes of a short tag.
 pub(crate) const SHORT_TAG: usize = 12;
 /// Most bytes of text that are quicker without aws-lc.
-const SHORT: usize = 4096;
+const SHORT: usize = 2048;
 /// Idle streams a key keeps.
 const KEPT: usize = 4;
 
@@ -97,11 +100,10 @@ impl Cipher {
         let long = Whole(whole(TAG)?);
         let short = Whole(whole(SHORT_TAG)?);
         // SAFETY: no arguments.
-        let template = Stream(NonNull::new(unsafe { lc::EVP_CIPHER_CTX_new() }).ok_or(NO_MEMORY)?);
+        let template = Stream::fresh()?;
         // SAFETY: a fresh context; `raw` is as long as the cipher wants its key.
-        let made = unsafe {
-            lc::EVP_CipherInit_ex(template.0.as_ptr(), cipher, null_mut(), raw.as_ptr(), null(), 1)
-        };
+        let made =
+            unsafe { lc::EVP_CipherInit_ex(template.raw(), cipher, null_mut(), raw.as_ptr(), null(), 1) };
         if made != 1 {
             return Err(NO_MEMORY);
         }
@@ -111,6 +113,13 @@ impl Cipher {
         let whole = [long, short];
         let short = GcmKey::new(raw).map(Box::new);
         Ok(Cipher { whole, template, idle, hash_key, empty_iv: OnceLock::new(), bits, short })
+    }
+
+    /// The same without the kernel for short messages.
+    pub(crate) fn without_kernel(self) -> Cipher {
+        let mut cipher = self;
+        cipher.short = None;
+        cipher
     }
 
     /// 128 or 256.
@@ -130,7 +139,7 @@ impl Cipher {
     }
 
     /// The key for short messages, if it is one and there is one.
-    #[inline]
+    #[inline(always)]
     fn short(&self, text: &Text<'_>) -> Option<&GcmKey> {
         let (Text::Apart(_, to) | Text::Same(to)) = text;
         self.short.as_deref().filter(|_| to.len() <= SHORT)
@@ -234,7 +243,7 @@ impl Cipher {
 }
 
 /// Two moves of known length in place of one of an unknown length.
-#[inline]
+#[inline(always)]
 fn copy_tag(to: &mut [u8], whole: &[u8; TAG]) {
     match to.len() {
         TAG => to.copy_from_slice(whole),
@@ -266,7 +275,7 @@ impl Drop for Cipher {
         for context in self.whole {
             drop(Whole(context));
         }
-        drop(Stream(self.template));
+        drop(Stream::keeping(self.template));
     }
 }
 
@@ -285,128 +294,6 @@ impl Drop for Whole {
     fn drop(&mut self) {
         // SAFETY: made by `EVP_AEAD_CTX_new`, freed once.
         unsafe { lc::EVP_AEAD_CTX_free(self.0.as_ptr()) };
-    }
-}
-
-/// A message under way, taken piece by piece: additional data first, then text, then the tag.
-pub(crate) struct Stream(NonNull<lc::EVP_CIPHER_CTX>);
-
-// SAFETY: the context belongs to this value alone and to no thread.
-unsafe impl Send for Stream {}
-
-impl core::fmt::Debug for Stream {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Stream")
-    }
-}
-
-/// Most bytes of one call.
-const MOST: usize = 1 << 30;
-
-impl Stream {
-    fn copy_of(template: NonNull<lc::EVP_CIPHER_CTX>) -> Result<Stream> {
-        // SAFETY: no arguments.
-        let stream = Stream(NonNull::new(unsafe { lc::EVP_CIPHER_CTX_new() }).ok_or(NO_MEMORY)?);
-        // SAFETY: a fresh context and one that was set up and is only read.
-        let copied = unsafe { lc::EVP_CIPHER_CTX_copy(stream.0.as_ptr(), template.as_ptr()) };
-        if copied == 1 { Ok(stream) } else { Err(forget_errors(NO_MEMORY)) }
-    }
-
-    fn keep(self) -> NonNull<lc::EVP_CIPHER_CTX> {
-        let context = self.0;
-        core::mem::forget(self);
-        context
-    }
-
-    fn begin(&mut self, iv: &Settled, encrypt: bool) -> Result<()> {
-        let context = self.0.as_ptr();
-        // SAFETY: a context with a key; the vector has the length that is set before.
-        let ok = unsafe {
-            lc::EVP_CIPHER_CTX_ctrl(context, lc::EVP_CTRL_AEAD_SET_IVLEN, iv.len as c_int, null_mut()) == 1
-                && lc::EVP_CipherInit_ex(
-                    context,
-                    null(),
-                    null_mut(),
-                    null(),
-                    iv.bytes.as_ptr(),
-                    encrypt.into(),
-                ) == 1
-        };
-        if ok { Ok(()) } else { Err(forget_errors(BROKEN)) }
-    }
-
-    fn update(&mut self, from: *const u8, to: *mut u8, len: usize) -> Result<()> {
-        let mut done = 0;
-        while done < len {
-            let now = (len - done).min(MOST);
-            let mut written: c_int = 0;
-            // SAFETY: the callers give `len` bytes at `from`, and at `to` unless that is NULL, apart or the same. The
-            // offset of a NULL stays NULL below.
-            let ok = unsafe {
-                let to = if to.is_null() { to } else { to.add(done) };
-                lc::EVP_CipherUpdate(self.0.as_ptr(), to, &raw mut written, from.add(done), now as c_int)
-            };
-            if ok != 1 {
-                return Err(forget_errors(BROKEN));
-            }
-            done += now;
-        }
-        Ok(())
-    }
-
-    /// Takes additional data.
-    ///
-    /// # Errors
-    /// Unexpected, after text.
-    pub(crate) fn aad(&mut self, piece: &[u8]) -> Result<()> {
-        self.update(piece.as_ptr(), null_mut(), piece.len())
-    }
-
-    /// Takes text.
-    ///
-    /// # Errors
-    /// Unexpected.
-    pub(crate) fn text(&mut self, mut piece: Text<'_>) -> Result<()> {
-        let (from, to, len) = places(&mut piece);
-        self.update(from, to, len)
-    }
-
-    fn finish(&mut self) -> bool {
-        let (mut nothing, mut written) = ([0u8; 32], 0);
-        // SAFETY: writes at most a block, and none for this cipher.
-        unsafe { lc::EVP_CipherFinal_ex(self.0.as_ptr(), nothing.as_mut_ptr(), &raw mut written) == 1 }
-    }
-
-    /// Ends an encryption.
-    ///
-    /// # Errors
-    /// Unexpected.
-    pub(crate) fn tag(&mut self) -> Result<[u8; TAG]> {
-        let mut tag = [0u8; TAG];
-        let at = tag.as_mut_ptr().cast::<c_void>();
-        // SAFETY: a tag of 16 bytes.
-        let given = self.finish()
-            && unsafe {
-                lc::EVP_CIPHER_CTX_ctrl(self.0.as_ptr(), lc::EVP_CTRL_AEAD_GET_TAG, TAG as c_int, at) == 1
-            };
-        if given { Ok(tag) } else { Err(forget_errors(BROKEN)) }
-    }
-
-    /// Ends a decryption: is the message authentic? `tag` has 12 or 16 bytes.
-    pub(crate) fn verify(&mut self, tag: &[u8]) -> bool {
-        let at = tag.as_ptr().cast_mut().cast::<c_void>();
-        // SAFETY: the tag is only read, as long as said.
-        let set = unsafe {
-            lc::EVP_CIPHER_CTX_ctrl(self.0.as_ptr(), lc::EVP_CTRL_AEAD_SET_TAG, tag.len() as c_int, at) == 1
-        };
-        if set && self.finish() { true } else { forget_errors(false) }
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        // SAFETY: made by `EVP_CIPHER_CTX_new`, freed once; aws-lc wipes it.
-        unsafe { lc::EVP_CIPHER_CTX_free(self.0.as_ptr()) };
     }
 }
 

@@ -11,11 +11,14 @@
 //! | `ffi.rs` | aws-lc, behind a safe door |
 //! | `lent.rs` | key objects, and keys lent to tasks |
 //! | `field.rs` | the arithmetic behind empty vectors |
+//! | `bare.rs` | aws-lc alone, for benches |
 //! | `c.rs` | the C entry points (feature `capi`) |
 //!
 //! A message that is not authentic leaves no plain text: private memory is decrypted where it lies and wiped before the
 //! task is reported; what others could be looking at is written only after the tag was found right.
 
+#[doc(hidden)]
+pub mod bare;
 mod caps;
 mod ffi;
 mod field;

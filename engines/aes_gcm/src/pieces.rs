@@ -76,9 +76,8 @@ impl Trays {
         self.0.lock().unwrap_or_else(|e| e.into_inner()).pop().unwrap_or_default()
     }
 
-    /// Takes a tray back, wiped.
-    pub(crate) fn give_back(&self, mut tray: Tray) {
-        tray.wipe();
+    /// Takes a tray back. What it held is overwritten by the next message, or wiped when the context's engine goes.
+    pub(crate) fn give_back(&self, tray: Tray) {
         let mut trays = self.0.lock().unwrap_or_else(|e| e.into_inner());
         if trays.len() < KEPT {
             trays.push(tray);
@@ -257,6 +256,7 @@ impl Pieces {
 
     /// Takes plain text back that was written and will not be vouched for.
     pub(crate) fn withdraw(&mut self, plan: &Plan<'_>, hold: &mut Hold<'_>) {
+        self.tray.held.wipe();
         if plan.direction == Direction::Encrypt || self.is_held {
             return;
         }

@@ -48,6 +48,8 @@ impl From<Error> for Failure {
 
 /// The level that another compressor may stand in for.
 const FASTEST: u8 = 1;
+/// From how many bytes on it does: below, its start takes up what it gains.
+const FAST_FROM: usize = 8 << 10;
 
 /// Checksums of data that does not fit the first cache are made in pieces that do.
 const PIECE: usize = 16 << 10;
@@ -97,6 +99,7 @@ impl Recipe {
     /// What the fast compressor cannot fit, the other may.
     fn deflate(self, codecs: &mut Codecs, from: &[u8], to: &mut [u8]) -> Result<usize, Failure> {
         if self.level == FASTEST
+            && from.len() >= FAST_FROM
             && let Some(fast) = codecs.fast()?
             && let Some(n) = fast.deflate(from, to)?
         {

@@ -73,12 +73,13 @@ impl Default for Level {
 /// let memory = Memory::heap(12 << 10).access(Access::LOCAL_READ_WRITE).register(&[device.shared()])?;
 /// let (mut src, dst, back) = (memory.buf(..4096)?, memory.buf(4096..8192)?, memory.buf(8192..)?);
 /// src.push_slice(&b"again and ".repeat(400))?;
-/// let flight = compress.submit(CompressDeflate { src, dst })?;
+/// let flight = compress.submit(CompressDeflate { src, dst }).map_err(|refused| refused.error)?;
 /// let packed = pe.run(flight);
 /// let sums = packed.result?;
 /// assert!(packed.task.dst.data_len() < 100);
 ///
-/// let flight = compress.submit(DecompressDeflate { src: packed.task.dst, dst: back })?;
+/// let task = DecompressDeflate { src: packed.task.dst, dst: back };
+/// let flight = compress.submit(task).map_err(|refused| refused.error)?;
 /// let plain = pe.run(flight);
 /// assert_eq!(plain.result?, sums);
 /// assert_eq!(plain.task.dst.as_slice(), packed.task.src.as_slice());

@@ -6,7 +6,8 @@
 //!
 //! Nanoseconds of processor time per message (median of the rounds) and the rate over OpenSSL's (median of the rounds' ratios; over the
 //! crate's where there is no OpenSSL). OpenSSL hashes one message after the other: init, update, final on one context,
-//! the function fetched beforehand.
+//! the function fetched beforehand. The last column is what two contexts on two threads do in the time of one, if each
+//! has a core to itself: it is below 2 by what they cost each other.
 #![expect(unsafe_code, reason = "calls the yardstick as C programs do")]
 #![expect(clippy::undocumented_unsafe_blocks, reason = "each call as its manual page says")]
 
@@ -21,8 +22,8 @@ use softdpu_sha::{Algorithm, Config, Hash, Sha};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::hint::black_box;
 use std::ptr::{null, null_mut};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Barrier};
 
 const ROUNDS: usize = 31;
 
@@ -145,20 +146,51 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
+/// How much more two contexts on two threads hash in the same time than one, by the processor time of one of them.
+fn scaling(session: &Session, device: &Device, algorithm: Algorithm, size: usize) -> f64 {
+    let (barrier, count) = (Barrier::new(2), (20_000_000 / (size as u64 + 200)).max(32));
+    let ratios = std::thread::scope(|s| {
+        let second = s.spawn(|| {
+            let mut work = engine(session, device, algorithm, size, 32);
+            for _ in 0..ROUNDS {
+                barrier.wait();
+                work(count);
+                barrier.wait();
+            }
+        });
+        let mut work = engine(session, device, algorithm, size, 32);
+        let round = |_| {
+            let start = thread_time();
+            work(count);
+            let alone = thread_time() - start;
+            barrier.wait();
+            let start = thread_time();
+            work(count);
+            let together = thread_time() - start;
+            barrier.wait();
+            2.0 * alone / together
+        };
+        let ratios = (0..ROUNDS).map(round).collect();
+        second.join().unwrap();
+        ratios
+    });
+    median(ratios)
+}
+
 fn main() {
     let sizes: Vec<usize> = std::env::args().skip(1).map(|a| a.parse().unwrap()).collect();
     let sizes = if sizes.is_empty() { vec![64, 1024, 16 << 10, 64 << 10, 1 << 20] } else { sizes };
     let session = Session::new(Machine::builder().build().unwrap(), softdpu_board::inline());
     let device = session.first_with(EngineKind::Sha).and_then(|d| d.open()).unwrap();
     println!(
-        "{:8} {:>8} {:>22} {:>22} {:>22} {:>22}",
-        "", "bytes", "OpenSSL ns", "crate ns (x)", "1 in flight ns (x)", "32 in flight ns (x)"
+        "{:8} {:>8} {:>22} {:>22} {:>22} {:>22} {:>12}",
+        "", "bytes", "OpenSSL ns", "crate ns (x)", "1 in flight ns (x)", "32 in flight ns (x)", "2 contexts"
     );
     for algorithm in Algorithm::ALL {
         for &size in &sizes {
             let openssl = openssl(algorithm, size);
             let there = openssl.is_some();
-            let mut contestants = vec![
+            let mut contestants = [
                 openssl.unwrap_or_else(|| crates(algorithm, size)),
                 crates(algorithm, size),
                 engine(&session, &device, algorithm, size, 1),
@@ -181,7 +213,7 @@ fn main() {
                 let text = if i == 0 && there { String::new() } else { format!("({ratio:.2})") };
                 print!(" {:>22}", format!("{:.0} {text:>7}", median(mine.clone())));
             }
-            println!();
+            println!(" {:>12.2}", scaling(&session, &device, algorithm, size));
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::algorithm::Algorithm as Name;
 use crate::hardware::Sha;
-use crate::single::{deposit, pad, settle};
+use crate::single::{MOST_PADDING, deposit, pad, settle};
 use crate::task::Job;
 use core::cell::RefCell;
 use softdpu_kernels::sha::{self, Algorithm, LANES, Lanes};
@@ -23,12 +23,18 @@ const SCRATCH: usize = 4096;
 /// the kernel instead of two.
 const SHORT: u64 = 512;
 
+/// What a thread keeps from one go to the next.
+struct Space {
+    scratch: Vec<[u8; SCRATCH]>,
+    lanes: Vec<Lane<'static>>,
+}
+
 thread_local! {
-    static SPACE: RefCell<Vec<[u8; SCRATCH]>> = const { RefCell::new(Vec::new()) };
+    static SPACE: RefCell<Space> = const { RefCell::new(Space { scratch: Vec::new(), lanes: Vec::new() }) };
 }
 
 /// A message on its way.
-struct Lane<'a, A: Algorithm> {
+struct Lane<'a> {
     hold: Hold<'a>,
     /// Which of the jobs.
     job: usize,
@@ -43,8 +49,6 @@ struct Lane<'a, A: Algorithm> {
     blocks: u64,
     /// What is ready: bytes of the source, or of the scratch.
     ready: Stretch,
-    /// The state before the first block; after the last one, that.
-    state: [A::Word; 8],
 }
 
 #[derive(Clone, Copy)]
@@ -68,25 +72,24 @@ impl Stretch {
     }
 }
 
-impl<'a, A: Algorithm> Lane<'a, A> {
-    fn new(sha: &Sha, job: &Job, index: usize) -> Result<Self> {
+impl Lane<'_> {
+    fn new<A: Algorithm>(sha: &Sha, job: &Job, index: usize) -> Result<Self> {
         let (src, bytes, dst) = sha.admit(job)?;
         let hold = Hold::source(src, sha.gates().0)?;
         let padded = if dst.is_some() { bytes + 1 + A::LENGTH as u64 } else { bytes };
         let (total, blocks) = (job.hash.done + bytes, padded.div_ceil(A::BLOCK as u64));
-        let (ready, state) = (Stretch::Scratch(0, 0), job.hash.words::<A>());
-        Ok(Lane { hold, job: index, dst, bytes, at: 0, total, blocks, ready, state })
+        Ok(Lane { hold, job: index, dst, bytes, at: 0, total, blocks, ready: Stretch::Scratch(0, 0) })
     }
 
     /// Makes the next stretch when there is none.
-    fn refill(&mut self, scratch: &mut [u8; SCRATCH]) {
+    fn refill<A: Algorithm>(&mut self, scratch: &mut [u8; SCRATCH]) {
         if self.ready.len() > 0 {
             return;
         }
         let sources = self.hold.sources();
         let left = self.bytes - self.at;
         let body = left - left % A::BLOCK as u64;
-        let ends = self.dst.is_some() && left <= (SCRATCH - 2 * A::BLOCK) as u64;
+        let ends = self.dst.is_some() && left <= (SCRATCH - MOST_PADDING) as u64;
         if body > 0 && !(ends && left <= SHORT) && in_place(&sources, self.at, body) {
             self.ready = Stretch::Source(self.at, body as usize);
             self.at += body;
@@ -95,7 +98,12 @@ impl<'a, A: Algorithm> Lane<'a, A> {
         let take = if ends { left } else { body.min(SCRATCH as u64) } as usize;
         sources.read(self.at, &mut scratch[..take]);
         self.at += take as u64;
-        let end = if ends { pad::<A>(scratch, take, self.total) } else { take };
+        let end = if ends {
+            scratch[take..take + MOST_PADDING].fill(0);
+            pad::<A>(scratch, take, self.total)
+        } else {
+            take
+        };
         self.ready = Stretch::Scratch(0, end);
     }
 
@@ -127,52 +135,63 @@ pub(crate) fn run_many(sha: &Sha, jobs: &mut [&mut Job], results: &mut [Result<u
 }
 
 fn run_those<A: Algorithm>(name: Name, sha: &Sha, jobs: &mut [&mut Job], results: &mut [Result<u64>]) {
-    let mut lanes: Vec<Lane<'_, A>> = Vec::with_capacity(MOST);
-    for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.hash.algorithm == name) {
-        match Lane::new(sha, job, index) {
-            Ok(lane) => lanes.push(lane),
-            Err(e) => results[index] = Err(e),
-        }
-    }
-    if let [lane] = &lanes[..] {
-        let index = lane.job;
-        drop(lanes);
-        results[index] = sha.run_one(jobs[index]);
-        return;
-    }
-    // The longest first, so that those under way are always the first ones.
-    lanes.sort_unstable_by_key(|lane| core::cmp::Reverse(lane.blocks));
-    let mut states = Lanes::<A>::start();
-    for (i, lane) in lanes.iter().enumerate() {
-        if jobs[lane.job].hash.done > 0 {
-            states.set(i, &lane.state);
-        }
-    }
     SPACE.with_borrow_mut(|space| {
-        if space.is_empty() {
-            space.resize(MOST, [0; SCRATCH]);
+        let Space { scratch, lanes } = space;
+        if scratch.is_empty() {
+            scratch.resize(MOST, [0; SCRATCH]);
         }
-        advance(&mut states, &mut lanes, space);
-    });
-    for Lane { hold, job: index, dst, total, state, .. } in lanes {
-        drop(hold);
-        let job = &mut *jobs[index];
-        results[index] = match dst {
-            Some(dst) => deposit::<A>(sha, &state, dst).map(|()| {
-                settle(job, total);
-                A::DIGEST as u64
-            }),
-            None => {
-                job.hash.set_words::<A>(state);
-                job.hash.done = total;
-                Ok(total)
+        // A panic may have left some.
+        lanes.clear();
+        for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.hash.algorithm == name) {
+            match Lane::new::<A>(sha, job, index) {
+                Ok(lane) => lanes.push(lane),
+                Err(e) => results[index] = Err(e),
             }
-        };
+        }
+        if let [lane] = &lanes[..] {
+            let index = lane.job;
+            lanes.clear();
+            results[index] = sha.run_one(jobs[index]);
+            return;
+        }
+        // The longest first, so that those under way are always the first ones.
+        lanes.sort_unstable_by_key(|lane| core::cmp::Reverse(lane.blocks));
+        let mut states = Lanes::<A>::start();
+        for (i, lane) in lanes.iter().enumerate() {
+            if jobs[lane.job].hash.done > 0 {
+                states.set(i, &jobs[lane.job].hash.words::<A>());
+            }
+        }
+        advance(&mut states, lanes, scratch, |lane, state| {
+            results[lane.job] = conclude::<A>(sha, jobs[lane.job], lane, state);
+        });
+        lanes.clear();
+    });
+}
+
+/// A message is through.
+fn conclude<A: Algorithm>(sha: &Sha, job: &mut Job, lane: &Lane<'_>, state: [A::Word; 8]) -> Result<u64> {
+    match lane.dst {
+        Some(dst) => {
+            deposit::<A>(sha, &state, dst)?;
+            settle(job, lane.total);
+            Ok(A::DIGEST as u64)
+        }
+        None => {
+            job.hash.set_words::<A>(state);
+            job.hash.done = lane.total;
+            Ok(lane.total)
+        }
     }
 }
 
-/// All lanes to the ends of their messages.
-fn advance<A: Algorithm>(states: &mut Lanes<A>, lanes: &mut [Lane<'_, A>], space: &mut [[u8; SCRATCH]]) {
+/// All lanes to the ends of their messages; `done` gets each with its state.
+fn advance<A: Algorithm>(
+    states: &mut Lanes<A>,
+    lanes: &mut [Lane<'_>],
+    space: &mut [[u8; SCRATCH]],
+    mut done: impl FnMut(&Lane<'_>, [A::Word; 8]),
+) {
     let mut active = lanes.len();
     loop {
         while active > 0 && lanes[active - 1].blocks == 0 {
@@ -183,7 +202,7 @@ fn advance<A: Algorithm>(states: &mut Lanes<A>, lanes: &mut [Lane<'_, A>], space
         }
         let mut len = usize::MAX;
         for (lane, scratch) in lanes[..active].iter_mut().zip(&mut *space) {
-            lane.refill(scratch);
+            lane.refill::<A>(scratch);
             len = len.min(lane.ready.len());
         }
         let mut data: [&[u8]; MOST] = [&[]; MOST];
@@ -195,8 +214,8 @@ fn advance<A: Algorithm>(states: &mut Lanes<A>, lanes: &mut [Lane<'_, A>], space
             lane.ready.pass(len);
             lane.blocks -= (len / A::BLOCK) as u64;
             if lane.blocks == 0 {
-                // Taken at once: the kernels do not spare lanes behind those under way.
-                lane.state = states.get(i);
+                // At once: the kernels do not spare lanes behind those under way.
+                done(lane, states.get(i));
             }
         }
     }

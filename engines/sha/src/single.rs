@@ -42,13 +42,15 @@ fn blocks<A: Algorithm>(state: &mut [A::Word; 8], sources: &Sources<'_>, from: u
     });
 }
 
-/// Pads the end of a message of `total` bytes, whose last `filled` bytes are in `tail`. Returns the length of the whole
-/// blocks this makes.
+/// Most bytes that padding adds: a block but one byte, and mark and length in front of it.
+pub(crate) const MOST_PADDING: usize = MOST_BLOCK + 16;
+
+/// Pads the end of a message of `total` bytes, whose last `filled` bytes are in `tail`, with zeros behind them. Returns
+/// the length of the whole blocks this makes.
 #[inline]
 pub(crate) fn pad<A: Algorithm>(tail: &mut [u8], filled: usize, total: u64) -> usize {
     let end = (filled + 1 + A::LENGTH).next_multiple_of(A::BLOCK);
     tail[filled] = 0x80;
-    tail[filled + 1..end - 8].fill(0);
     tail[end - 8..end].copy_from_slice(&(total << 3).to_be_bytes());
     end
 }

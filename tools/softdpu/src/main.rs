@@ -31,7 +31,7 @@ Usage: softdpu COMMAND [ARGUMENTS]
 Commands:
   devices   list the functions of the card and what they can do
   caps      list every capability call with its answer
-  demo      copy a file through the DMA engine, step by step
+  demo      take a file through the engines of the card and back, step by step
   cc        compile a C or C++ program for the card
   run       run a program with the card
   bench     measure an engine

@@ -14,6 +14,40 @@ fn json(text: &str) -> Value {
 
 const STAGES: [&str; 8] =
     ["create", "open", "register", "construct", "submit", "compare", "reclaim", "release"];
+const PIPELINE: [&str; 9] = [
+    "sha",
+    "deflate",
+    "aes_gcm_encrypt",
+    "ec_create",
+    "ec_recover",
+    "aes_gcm_decrypt",
+    "inflate",
+    "sha",
+    "compare",
+];
+
+fn names(document: &Value) -> Vec<&str> {
+    document["stages"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("no number: {value}"))
+}
+
+/// Bytes without pattern.
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 1u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 56) as u8
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest as _;
+    sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
 
 #[test]
 fn files_of_every_length() {
@@ -27,8 +61,7 @@ fn files_of_every_length() {
         assert_eq!(document["file"], "file");
         assert_eq!((document["bytes"].as_u64(), document["ok"].as_bool()), (Some(length as u64), Some(true)));
         let stages = document["stages"].as_array().unwrap();
-        let names: Vec<_> = stages.iter().map(|s| s["name"].as_str().unwrap()).collect();
-        assert_eq!(names, STAGES);
+        assert_eq!(names(&document), [&STAGES[..], &PIPELINE].concat());
         for stage in stages {
             assert_eq!(stage["ok"], true);
             assert!(stage["seconds"].as_f64().unwrap() >= 0.0);
@@ -37,8 +70,97 @@ fn files_of_every_length() {
             assert_eq!(stage["bytes_in"].as_u64(), Some(length as u64));
             assert_eq!(stage["bytes_out"].as_u64(), Some(length as u64));
         }
+        check_sums(&stages[8..], length as u64);
         assert_eq!(fs::read(folder.join("file")).unwrap(), bytes, "the file is only read");
     }
+}
+
+/// What goes into a step of the pipeline is what came out of the one before, and in the end as much as in the beginning.
+fn check_sums(stages: &[Value], length: u64) {
+    let (taken, given): (Vec<_>, Vec<_>) =
+        stages.iter().map(|s| (number(&s["bytes_in"]), number(&s["bytes_out"]))).unzip();
+    let [hash, deflate, encrypt, create, recover, decrypt, inflate, again, compare] =
+        [0, 1, 2, 3, 4, 5, 6, 7, 8];
+    let pieces = length.div_ceil(1 << 20);
+    assert_eq!((taken[hash], given[hash], taken[again], given[again]), (length, 32, length, 32));
+    assert_eq!((taken[deflate], given[inflate]), (length, length));
+    assert_eq!(
+        (taken[inflate], given[decrypt], taken[encrypt]),
+        (given[deflate], given[deflate], given[deflate])
+    );
+    assert_eq!((given[encrypt], taken[decrypt]), (given[deflate] + 16 * pieces, given[encrypt]));
+    // Blocks are multiples of 64 bytes, and there are 8 of them.
+    assert!(taken[create] >= given[encrypt] && taken[create] < given[encrypt] + pieces * 512 + 1);
+    assert_eq!((taken[create] % 512, given[create]), (0, taken[create] / 2));
+    assert_eq!((taken[recover], given[recover]), (taken[create], given[create]));
+    assert_eq!((taken[compare], given[compare]), (length, length));
+}
+
+#[test]
+fn what_deflates_gets_smaller_and_what_does_not_goes_through_as_well() {
+    let _watchdog = watchdog("what_deflates_gets_smaller_and_what_does_not_goes_through_as_well");
+    let folder = folder("demo deflate");
+    let length = 14 * (1 << 20) + 4711;
+    for (bytes, most) in [(noise(length), length + length / 1000), (vec![7; length], length / 50)] {
+        fs::write(folder.join("file"), &bytes).unwrap();
+        let document = json(&ok(softdpu(&folder).args(["demo", "file", "--json"])));
+        let stages = document["stages"].as_array().unwrap();
+        check_sums(&stages[8..], length as u64);
+        assert!(number(&stages[9]["bytes_out"]) <= most as u64, "{}", stages[9]);
+    }
+}
+
+#[test]
+fn the_hash_is_that_of_the_file() {
+    let _watchdog = watchdog("the_hash_is_that_of_the_file");
+    let folder = folder("demo hash");
+    for length in [0, 1, 64, (1 << 20) - 1, 1 << 20, 9 * (1 << 20) + 64] {
+        let bytes = noise(length);
+        fs::write(folder.join("file"), &bytes).unwrap();
+        let text = ok(softdpu(&folder).args(["demo", "file"]));
+        assert!(text.contains(&format!("SHA-256 {}\n", sha256(&bytes))), "{length}: {text}");
+    }
+}
+
+#[test]
+fn what_a_card_lacks_is_left_out_and_said_so() {
+    let _watchdog = watchdog("what_a_card_lacks_is_left_out_and_said_so");
+    let folder = folder("demo lacks");
+    fs::write(folder.join("file"), noise(3_000_000)).unwrap();
+    for (profile, lacks) in [
+        ("bf2", &["aes_gcm_encrypt", "ec_create", "ec_recover", "aes_gcm_decrypt"][..]),
+        ("bf3", &["sha", "deflate", "inflate"][..]),
+    ] {
+        let mut demo = softdpu(&folder);
+        let run = demo.args(["demo", "file", "--json", "--profile", profile]).output().unwrap();
+        assert!(run.status.success());
+        let document = json(&String::from_utf8(run.stdout).unwrap());
+        let there: Vec<_> = PIPELINE.into_iter().filter(|name| !lacks.contains(name)).collect();
+        assert_eq!(names(&document)[8..], there, "{profile}");
+        let last = document["stages"].as_array().unwrap().last().unwrap();
+        assert_eq!((number(&last["bytes_in"]), number(&last["bytes_out"])), (3_000_000, 3_000_000));
+        let messages = String::from_utf8_lossy(&run.stderr);
+        let text = ok(softdpu(&folder).args(["demo", "file", "--profile", profile]));
+        for name in lacks {
+            assert!(messages.contains(&format!("{name} skipped: ")), "{messages}");
+            let line = text.lines().find(|line| line.trim_start().starts_with(name));
+            assert!(line.is_some_and(|line| line.contains("skipped: no device has ")), "{text}");
+        }
+    }
+}
+
+#[test]
+fn pieces_are_cut_to_what_the_engines_take() {
+    let _watchdog = watchdog("pieces_are_cut_to_what_the_engines_take");
+    let folder = folder("demo limits");
+    let bytes = noise(1_000_003);
+    fs::write(folder.join("file"), &bytes).unwrap();
+    let limits = "[[card]]\nname = \"small\"\n[card.limits.aes_gcm]\nmax_buf_size = 10000\nmax_num_tasks = 3\n\
+                  [card.limits.erasure_coding]\nblock_alignment = 192\n[card.limits.dma]\nmax_buf_size = 777\n";
+    fs::write(folder.join("small.toml"), limits).unwrap();
+    let text = ok(softdpu(&folder).args(["demo", "file", "--config", "small.toml"]));
+    assert!(text.contains("up to 3 pieces of 8.5 KiB"), "{text}");
+    assert!(text.contains(&sha256(&bytes)) && text.contains("1000003 of 1000003 bytes are equal"), "{text}");
 }
 
 #[test]
@@ -53,7 +175,7 @@ fn the_file_need_not_be_writable_or_a_plain_one() {
     {
         assert!(text.contains(&format!("\n{}. {name}", number + 1)), "{text}");
     }
-    assert!(text.ends_with("The copy is identical.\n"), "{text}");
+    assert!(text.ends_with("The copy is identical, and so is what came back from the engines.\n"), "{text}");
     // Through a pipe, whose length nobody knows.
     let script = r#"head -c 3000000 /dev/zero | "$0" demo /dev/stdin --json"#;
     let document = json(&ok(command("sh", &folder).args(["-c", script, env!("CARGO_BIN_EXE_softdpu")])));

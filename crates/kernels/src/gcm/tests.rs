@@ -41,6 +41,18 @@ fn every_length_around_vectors() {
     }
 }
 
+/// The tests above are about nothing where the processor lacks the instructions, and only there.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn keys_are_there_where_they_can_be() {
+    let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let wanted = ["aes", "pclmulqdq", "bmi2", "avx512f", "avx512bw", "avx512vl", "vaes", "vpclmulqdq"];
+    let has = |flag: &&str| flags.lines().any(|l| l.starts_with("flags") && l.split(' ').any(|f| f == *flag));
+    if wanted.iter().all(has) {
+        assert!(GcmKey::new(&[1; 16]).is_some() && GcmKey::new(&[1; 32]).is_some());
+    }
+}
+
 #[test]
 fn other_keys_are_none() {
     for len in [0, 15, 17, 24, 31, 33] {

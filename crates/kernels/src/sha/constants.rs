@@ -4,6 +4,7 @@
 
 /// Fractional parts of the cube roots of the first 80 primes.
 #[rustfmt::skip]
+#[cfg(target_arch = "x86_64")]
 pub(super) const K512: [u64; 80] = [
     0x428a_2f98_d728_ae22, 0x7137_4491_23ef_65cd, 0xb5c0_fbcf_ec4d_3b2f, 0xe9b5_dba5_8189_dbbc,
     0x3956_c25b_f348_b538, 0x59f1_11f1_b605_d019, 0x923f_82a4_af19_4f9b, 0xab1c_5ed5_da6d_8118,
@@ -35,6 +36,7 @@ pub(super) const H512: [u64; 8] = [
 ];
 
 /// Of SHA-256.
+#[cfg(target_arch = "x86_64")]
 pub(super) const K256: [u32; 64] = {
     let mut k = [0; 64];
     let mut i = 0;
@@ -57,6 +59,7 @@ pub(super) const H256: [u32; 8] = {
 };
 
 /// Of SHA-1: one for each 20 rounds.
+#[cfg(target_arch = "x86_64")]
 pub(super) const K1: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
 
 /// Of SHA-1; the last three words are not used.

@@ -2,11 +2,10 @@
 //! checksums. Sizes and rates are those of the plain data, which is made up: words and numbers, with some noise.
 
 use softdpu::card::{Feature, Machine};
-use softdpu::compress::{
-    Compress, CompressDeflate, Config, DecompressDeflate, DecompressLz4Block, Level, bare,
-};
+use softdpu::compress::{Compress, CompressDeflate, Config, DecompressDeflate, DecompressLz4Block, Level};
 use softdpu::memory::{Buf, Memory};
 use softdpu::{Access, Context, Device, Handler, ProgressEngine, Session, Starting};
+use softdpu_compress::bare;
 
 use super::Row;
 use super::lane::{Names, Shape, Subject, leave_out, length, row, shapes, text};

@@ -4,6 +4,7 @@
 //! runs the engine and its yardstick in turn, round by round, on the same amounts of data and threads; the
 //! ratio is the median over the rounds.
 
+mod aes_gcm;
 mod compress;
 mod dma;
 mod erasure_coding;
@@ -56,8 +57,13 @@ pub(crate) struct Row {
 type Bench = fn(&Machine, &Options) -> Result<Vec<Row>, String>;
 
 /// The engines that can be measured.
-pub(crate) const ENGINES: &[(EngineKind, Bench)] =
-    &[(EngineKind::Compress, compress::rows), (EngineKind::Dma, dma::rows), (EngineKind::ErasureCoding, erasure_coding::rows), (EngineKind::Sha, sha::rows)];
+pub(crate) const ENGINES: &[(EngineKind, Bench)] = &[
+    (EngineKind::AesGcm, aes_gcm::rows),
+    (EngineKind::Compress, compress::rows),
+    (EngineKind::Dma, dma::rows),
+    (EngineKind::ErasureCoding, erasure_coding::rows),
+    (EngineKind::Sha, sha::rows),
+];
 
 pub(crate) fn main(arguments: Parser) -> Outcome {
     let Some(options) = Options::parse(arguments)? else { return output::print(&options::help()) };

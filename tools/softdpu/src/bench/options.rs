@@ -16,7 +16,7 @@ Measures an engine against what the processor does alone, in the same run.
 
 Usage: softdpu bench [OPTIONS] ENGINE
 
-ENGINE is compress, dma, erasure_coding (or ec), sha, or all for every engine of this version.
+ENGINE is aes_gcm, compress, dma, erasure_coding (or ec), sha, or all for every engine of this version.
 
 Options:
   --sizes LIST                bytes per task, with K, M or G (default 64,4K,64K,1M,4M)

@@ -7,6 +7,8 @@ use softdpu::dma::{Config, Dma, Memcpy};
 use softdpu::memory::{Buf, Memory};
 use softdpu::{Access, Context, Device, InFlight, ProgressEngine, Session};
 
+use super::SUBMIT;
+use super::pipeline::Pipeline;
 use super::source::Source;
 use super::stages::{Bar, COMPARE, Stage, Stages};
 use crate::output::bytes_text;
@@ -37,7 +39,8 @@ struct Sum {
     difference: Option<u64>,
 }
 
-/// Takes everything that `source` has through the card.
+/// Takes everything that `source` has through the card: the copy of each round goes on through the compute engines, so
+/// that the source is read once and no more than a few pieces are in memory.
 pub(crate) fn copy_all(machine: Machine, source: &mut Source, stages: &mut Stages) -> Result<(), String> {
     let create = || {
         let session = session::open(machine);
@@ -58,7 +61,12 @@ pub(crate) fn copy_all(machine: Machine, source: &mut Source, stages: &mut Stage
     let mut pairs = stages.phase("construct", construct, |pairs| {
         format!("{} pairs of buffers: windows of {} on that memory", pairs.len(), bytes_text(piece as u64))
     })?;
-    let sum = copies(&mut dma, &mut pe, &mut pairs, source, piece, stages.is_aloud())?;
+    let mut pipeline =
+        Pipeline::open(&session, &mut pe, &device).map_err(|e| format!("compute engines: {e}"))?;
+    let mut bar = Bar::new(source.len(), stages.is_aloud());
+    let sum = copies(&mut dma, &mut pe, &mut pairs, source, (piece, &mut bar, &mut pipeline))?;
+    pipeline.finish(&mut pe);
+    drop(bar);
     report(&sum, stages)?;
     let reclaim = || {
         drop(pairs);
@@ -68,16 +76,18 @@ pub(crate) fn copy_all(machine: Machine, source: &mut Source, stages: &mut Stage
     };
     stages.phase("reclaim", reclaim, |()| "the buffers first, then the memory they stood on".to_owned())?;
     let release = || {
+        let outcome = pipeline.stop(&mut pe);
         let stopped = dma.stop().wait(&mut pe).map_err(text);
         drop((pe, device, session));
-        stopped
+        stopped.and(outcome)
     };
-    stages.phase("release", release, |()| {
+    let outcome = stages.phase("release", release, |_| {
         "the context stopped, then device and session closed: the reverse of the order they came in"
             .to_owned()
     })?;
+    let computed = outcome.report(stages);
     match sum.difference {
-        None => Ok(()),
+        None => computed,
         Some(at) => Err(format!("the copy differs from the original at byte {at}")),
     }
 }
@@ -123,17 +133,16 @@ fn pair(memory: &Memory, piece: usize, i: usize) -> Result<Pair, String> {
     Ok(Pair { task, original: Vec::with_capacity(piece) })
 }
 
-/// Fills, copies and compares, a round of pairs at a time, until the source is empty or something differs.
+/// Fills, copies and compares, a round of pairs at a time, until the source is empty or something differs. Copies go on
+/// into the pipeline.
 fn copies(
     dma: &mut Context<Dma>,
     pe: &mut ProgressEngine,
     pairs: &mut Vec<Pair>,
     source: &mut Source,
-    piece: usize,
-    aloud: bool,
+    (piece, bar, pipeline): (usize, &mut Bar, &mut Pipeline),
 ) -> Result<Sum, String> {
     let mut sum = Sum::default();
-    let mut bar = Bar::new(source.len(), aloud);
     let (mut idle, mut filled) = (std::mem::take(pairs), Vec::new());
     loop {
         while let Some(mut pair) = idle.pop() {
@@ -154,11 +163,14 @@ fn copies(
         let done = fly(dma, pe, &mut filled)?;
         sum.copying += start.elapsed();
         let start = Instant::now();
-        for (pair, copied) in done {
-            compare(&pair, copied, &mut sum);
-            idle.push(pair);
+        for (pair, copied) in &done {
+            compare(pair, *copied, &mut sum);
         }
         sum.comparing += start.elapsed();
+        for (pair, _) in done {
+            pipeline.feed(pe, pair.task.dst.as_slice().unwrap_or_default());
+            idle.push(pair);
+        }
         bar.at(sum.copied);
     }
     idle.append(&mut filled);
@@ -212,7 +224,7 @@ fn report(sum: &Sum, stages: &mut Stages) -> Result<(), String> {
         n => format!("{n} copies, {} in {seconds:.4} s: {rate:.2} GB/s", bytes_text(sum.copied)),
     };
     let ok = sum.copied == sum.read;
-    let submit = Stage { name: "submit", bytes_in: sum.read, bytes_out: sum.copied, seconds, ok };
+    let submit = Stage { name: SUBMIT, bytes_in: sum.read, bytes_out: sum.copied, seconds, ok };
     stages.finished(submit, explanation)?;
     let seconds = sum.comparing.as_secs_f64();
     let ok = sum.difference.is_none();

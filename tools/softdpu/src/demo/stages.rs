@@ -61,13 +61,33 @@ impl Stages {
             let text = format!("{number:<2} {:<9} {explanation}\n", stage.name);
             // Indents the lines after the first to where the first one begins.
             let text = text.trim_end().replace('\n', &format!("\n{:13}", "")) + "\n";
-            match io::stdout().write_all(text.as_bytes()) {
-                Err(e) if e.kind() != io::ErrorKind::BrokenPipe => return Err(format!("cannot write: {e}")),
-                _ => {}
-            }
+            say(&text)?;
         }
         self.list.push(stage);
         Ok(())
+    }
+
+    /// Enters a step of the pipeline, which bears no number and is told in one line.
+    pub(crate) fn moved(&mut self, stage: Stage, line: &str) -> Result<(), String> {
+        if self.aloud && stage.ok {
+            say(&format!("   {:<15} {line}\n", stage.name))?;
+        }
+        self.list.push(stage);
+        Ok(())
+    }
+
+    /// Tells the reader that a step was left out; without explanations it is a message.
+    pub(crate) fn left_out(&self, name: &str, why: &str) -> Result<(), String> {
+        if self.aloud {
+            return say(&format!("   {name:<15} {why}\n"));
+        }
+        eprintln!("softdpu: demo: {name} {why}");
+        Ok(())
+    }
+
+    /// A line above what follows.
+    pub(crate) fn heading(&self, text: &str) -> Result<(), String> {
+        if self.aloud { say(&format!("\n{text}\n\n")) } else { Ok(()) }
     }
 
     pub(crate) fn is_aloud(&self) -> bool {
@@ -76,6 +96,14 @@ impl Stages {
 
     pub(crate) fn into_list(self) -> Vec<Stage> {
         self.list
+    }
+}
+
+/// On stdout. A reader that went away is not a failure.
+fn say(text: &str) -> Result<(), String> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(format!("cannot write: {e}")),
+        _ => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The engine's whole task path against aws-lc and OpenSSL called directly, in turn, in one run.
 //!
 //! ```text
-//! cargo run --release -p softdpu-aes-gcm --example against
+//! cargo run --release -p softdpu-aes-gcm --example aes_gcm_against
 //! ```
 //!
 //! Nanoseconds per message (median of the rounds) and the rate over aws-lc's (median of the rounds' ratios): AES-256-GCM,
@@ -11,6 +11,7 @@
 #![expect(clippy::undocumented_unsafe_blocks, reason = "each call as its manual page says")]
 
 use aws_lc_sys as lc;
+use softdpu_aes_gcm::bare::Bare;
 use softdpu_aes_gcm::{AesGcm, Config, Decrypt, Encrypt, Iv, Key, TagLen};
 use softdpu_card::{EngineKind, Machine};
 use softdpu_memory::{Access, Memory};
@@ -132,49 +133,68 @@ enum Way {
     DecryptShared,
 }
 
-fn engine(session: &Session, device: &Device, size: usize, depth: u32, way: Way) -> Contestant {
+/// A message to encrypt and one to decrypt, for each task in flight.
+fn tasks(device: &Device, size: usize, depth: usize, shared: bool) -> (Vec<Encrypt>, Vec<Decrypt>) {
     let stride = (size + 16).next_multiple_of(64);
     let memory = |access| {
-        Memory::heap(2 * depth as usize * stride).access(access).register(&[device.shared()]).expect("memory")
+        Memory::heap(2 * depth * stride).access(access).register(&[device.shared()]).expect("memory")
     };
     let private = memory(Access::LOCAL_READ_WRITE);
-    let shared = memory(Access::LOCAL_READ_WRITE | Access::RDMA_READ);
-    let key = Key::new(&KEY).expect("a key");
-    let mut pe = ProgressEngine::new(session).expect("an engine");
-    let left = Arc::new(AtomicU64::new(0));
-    let back = Arc::new(AtomicU64::new(0));
-    let (mut counter, inner, returned) = (0, left.clone(), back.clone());
-    let mut kept: Vec<Encrypt> = Vec::new();
-    let mut opened: Vec<Decrypt> = Vec::new();
-    for i in 0..depth as usize {
-        let from = if way == Way::Encrypt { size } else { size + 16 };
-        let mut src = private.buf(2 * i * stride..2 * i * stride + from).expect("a window");
-        let to = (2 * i + 1) * stride..(2 * i + 1) * stride + size + 16;
-        let dst = if way == Way::DecryptShared { shared.buf(to) } else { private.buf(to) }.expect("a window");
-        src.push_slice(&vec![0x5a; size]).expect("room");
-        let (key, iv, tag) = (key.clone(), Iv::from([9; 12]), TagLen::Bits128);
-        if way == Way::Encrypt {
-            kept.push(Encrypt { src, dst, key, iv, aad_len: 0, tag });
-        } else {
-            opened.push(Decrypt { src, dst, key, iv, aad_len: 0, tag });
-        }
-    }
-    let count = move |inner: &AtomicU64, returned: &AtomicU64| {
-        returned.store(returned.load(Relaxed) + 1, Relaxed);
-        let left = inner.load(Relaxed);
-        inner.store(left.saturating_sub(1), Relaxed);
-        left > 0
+    let others =
+        memory(Access::LOCAL_READ_WRITE | if shared { Access::RDMA_READ } else { Access::LOCAL_READ_WRITE });
+    let (key, iv, tag, aad_len) = (Key::new(&KEY).expect("a key"), Iv::from([9; 12]), TagLen::Bits128, 0);
+    let bare = Bare::new(&KEY).expect("a key");
+    let plain = vec![0x5a; size];
+    let mut sealed = vec![0; size + 16];
+    bare.seal(iv, &plain, &mut sealed).expect("sealed");
+    let window = |memory: &Memory, n: usize| memory.buf(n * stride..(n + 1) * stride).expect("a window");
+    let task = |i: usize, bytes: &[u8]| {
+        let mut src = window(&private, 2 * i + usize::from(bytes.len() > size));
+        src.push_slice(bytes).expect("room");
+        (src, window(&others, 2 * i + usize::from(bytes.len() > size)))
     };
-    let (out, idle) = std::sync::mpsc::channel();
-    let (out2, idle2) = std::sync::mpsc::channel();
-    let (inner2, returned2) = (left.clone(), back.clone());
+    let seal = |i| {
+        let (src, dst) = task(i, &plain);
+        Encrypt { src, dst, key: key.clone(), iv, aad_len, tag }
+    };
+    let open = |i| {
+        let (src, dst) = task(i, &sealed);
+        Decrypt { src, dst, key: key.clone(), iv, aad_len, tag }
+    };
+    ((0..depth).map(seal).collect(), (0..depth).map(open).collect())
+}
+
+/// How many tasks are still to be submitted, and how many came back.
+#[derive(Default)]
+struct Count {
+    left: AtomicU64,
+    back: AtomicU64,
+}
+
+impl Count {
+    /// One came back: shall it fly again?
+    fn again(&self) -> bool {
+        self.back.store(self.back.load(Relaxed) + 1, Relaxed);
+        let left = self.left.load(Relaxed);
+        self.left.store(left.saturating_sub(1), Relaxed);
+        left > 0
+    }
+}
+
+fn engine(session: &Session, device: &Device, size: usize, depth: usize, way: Way) -> Contestant {
+    let (mut to_seal, mut to_open) = tasks(device, size, depth, way == Way::DecryptShared);
+    let mut pe = ProgressEngine::new(session).expect("an engine");
+    let count = Arc::new(Count::default());
+    let (sealing, opening, mut vectors) = (count.clone(), count.clone(), 0);
+    let (out, sealed) = std::sync::mpsc::channel();
+    let (out2, opened) = std::sync::mpsc::channel();
     let config = Config {
-        tasks: depth,
+        tasks: depth as u32,
         on_encrypt: Some(Box::new(move |mut done, _| {
             done.result.expect("encrypted");
             done.task.dst.reset();
-            done.task.iv = Iv::from(fresh(&mut counter));
-            if count(&inner, &returned) {
+            done.task.iv = Iv::from(fresh(&mut vectors));
+            if sealing.again() {
                 return Next::Again(done.task);
             }
             out.send(done.task).expect("kept");
@@ -183,57 +203,30 @@ fn engine(session: &Session, device: &Device, size: usize, depth: u32, way: Way)
         on_decrypt: Some(Box::new(move |mut done, _| {
             done.result.expect("decrypted");
             done.task.dst.reset();
-            if count(&inner2, &returned2) {
+            if opening.again() {
                 return Next::Again(done.task);
             }
             out2.send(done.task).expect("kept");
             Next::Free
         })),
     };
-    let mut context =
-        Context::<AesGcm>::start(&mut pe, device, config).and_then(|s| s.wait(&mut pe)).expect("running");
-    if way != Way::Encrypt {
-        // Seal what is to be opened.
-        for task in &mut opened {
-            let raw = unsafe { lc::EVP_AEAD_CTX_new(lc::EVP_aead_aes_256_gcm(), KEY.as_ptr(), 32, 16) };
-            let (mut sealed, mut len) = (vec![0u8; size + 16], 0);
-            let plain = task.src.to_vec();
-            unsafe {
-                let iv = [9u8; 12];
-                lc::EVP_AEAD_CTX_seal(
-                    raw,
-                    sealed.as_mut_ptr(),
-                    &raw mut len,
-                    size + 16,
-                    iv.as_ptr(),
-                    12,
-                    plain.as_ptr(),
-                    size,
-                    null(),
-                    0,
-                );
-                lc::EVP_AEAD_CTX_free(raw);
-            }
-            task.src.reset();
-            task.src.push_slice(&sealed).expect("room");
-        }
-    }
+    let started = Context::<AesGcm>::start(&mut pe, device, config);
+    let mut context = started.and_then(|s| s.wait(&mut pe)).expect("running");
     Box::new(move |n| {
-        let flying = n.min(u64::from(depth));
-        left.store(n - flying, Relaxed);
-        back.store(0, Relaxed);
+        let flying = n.min(depth as u64);
+        count.left.store(n - flying, Relaxed);
+        count.back.store(0, Relaxed);
         for _ in 0..flying {
-            if way == Way::Encrypt {
-                context.post(kept.pop().expect("idle")).expect("posted");
-            } else {
-                context.post(opened.pop().expect("idle")).expect("posted");
+            match way {
+                Way::Encrypt => context.post(to_seal.pop().expect("idle")).expect("posted"),
+                _ => context.post(to_open.pop().expect("idle")).expect("posted"),
             }
         }
-        while back.load(Relaxed) < n {
+        while count.back.load(Relaxed) < n {
             pe.progress();
         }
-        kept.extend(idle.try_iter());
-        opened.extend(idle2.try_iter());
+        to_seal.extend(sealed.try_iter());
+        to_open.extend(opened.try_iter());
     })
 }
 

@@ -1,0 +1,292 @@
+//! [`Session`]: one software machine, and the board its work runs on.
+
+use core::fmt;
+use softdpu_card::{ConfigError, EngineKind, Machine, MachineBuilder, Profile, View};
+use softdpu_room::session as room;
+use softdpu_status::{Code, Error, Result};
+use std::path::PathBuf;
+
+pub use softdpu_room::session::{Device, DeviceInfo};
+
+/// One software machine: its cards, as this process sees them, and the [`Board`] its contexts run on. Cheap to clone; any
+/// thread. Devices keep what they need of it; it may go first.
+///
+/// ```
+/// use softdpu::prelude::*;
+/// # fn main() -> softdpu::Result<()> {
+/// let session = Session::builder().board(Board::inline()).open()?;
+/// let device = session.device("03:00.0")?.open()?;
+/// let mut pe = ProgressEngine::new(&session)?;
+/// # let _ = (device, pe.progress());
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Session(room::Session);
+
+impl Session {
+    /// The machine that the environment describes, with the threaded board.
+    ///
+    /// `SOFTDPU_CONFIG` names a topology file, `SOFTDPU_PROFILE` is the profile of every card (`all`, `bf2`, `bf3`,
+    /// `cx7`), `SOFTDPU_SIDE` chooses the functions that are seen (`dpu`, `host`, `both`). Without them there is one card
+    /// that can do everything, seen from both sides.
+    ///
+    /// ```
+    /// use softdpu::Session;
+    /// # fn main() -> softdpu::Result<()> {
+    /// let session = Session::open()?;
+    /// println!("{} devices", session.devices().len());
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SessionBuilder::open`].
+    pub fn open() -> Result<Session> {
+        Session::builder().open()
+    }
+
+    /// A session that is put together by the program.
+    ///
+    /// ```
+    /// use softdpu::card::{Profile, View};
+    /// use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// let session = Session::builder().profile(Profile::Bf3).side(View::Host).board(Board::inline()).open()?;
+    /// assert_eq!(session.devices().len(), 2);
+    /// # Ok(()) }
+    /// ```
+    pub fn builder() -> SessionBuilder {
+        SessionBuilder::default()
+    }
+
+    /// A session on a machine that is there already.
+    ///
+    /// ```
+    /// use softdpu::card::Machine;
+    /// use softdpu::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let machine = Machine::builder().config_text("[[card]]\nprofile = \"bf2\"").build()?;
+    /// let session = Session::new(machine, Board::inline());
+    /// assert_eq!(session.machine().functions().len(), session.devices().len());
+    /// # Ok(()) }
+    /// ```
+    pub fn new(machine: Machine, board: impl Into<Board>) -> Session {
+        Session(room::Session::new(machine, board.into().0))
+    }
+
+    /// What this process sees of the cards.
+    pub fn machine(&self) -> &Machine {
+        self.0.machine()
+    }
+
+    /// The board its contexts run on.
+    ///
+    /// ```
+    /// use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// let session = Session::builder().board(Board::inline()).open()?;
+    /// assert_eq!(session.board().name(), "inline");
+    /// # Ok(()) }
+    /// ```
+    pub fn board(&self) -> Board {
+        Board(self.0.board())
+    }
+
+    /// The devices, in the order of the machine's table.
+    ///
+    /// ```
+    /// use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// # let session = Session::builder().board(Board::inline()).open()?;
+    /// let names: Vec<_> = session.devices().iter().map(|d| d.name()).collect();
+    /// assert_eq!(names[0], "0000:03:00.0");
+    /// # Ok(()) }
+    /// ```
+    pub fn devices(&self) -> Vec<DeviceInfo> {
+        self.0.devices()
+    }
+
+    /// The device with this PCI address (with or without domain, any case), interface name or RDMA device name.
+    ///
+    /// ```
+    /// use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// # let session = Session::builder().board(Board::inline()).open()?;
+    /// let one = session.device("0000:03:00.0")?;
+    /// let same = session.device(one.function().iface())?;
+    /// assert_eq!(one.name(), same.name());
+    /// assert_eq!(session.device("eth7").unwrap_err().code(), Code::NotFound);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// NotFound; the log line lists the devices there are.
+    pub fn device(&self, name: &str) -> Result<DeviceInfo> {
+        self.0.device(name)
+    }
+
+    /// The first device that has this engine.
+    ///
+    /// ```
+    /// use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// # let session = Session::builder().board(Board::inline()).open()?;
+    /// let device = session.first_with(EngineKind::Dma)?.open()?;
+    /// # let _ = device;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// NotFound.
+    pub fn first_with(&self, engine: EngineKind) -> Result<DeviceInfo> {
+        self.0.first_with(engine)
+    }
+}
+
+impl AsRef<room::Session> for Session {
+    fn as_ref(&self) -> &room::Session {
+        &self.0
+    }
+}
+
+/// A session to be: see [`Session::builder`]. What is not said comes from the environment, the board is the threaded one.
+///
+/// Whoever names a machine, a file or a profile has described the machine: the environment is not asked any more.
+#[derive(Clone, Debug, Default)]
+#[must_use = "a session is opened by `open`"]
+pub struct SessionBuilder {
+    machine: Option<Machine>,
+    cards: Option<MachineBuilder>,
+    board: Option<Board>,
+}
+
+impl SessionBuilder {
+    /// Takes a machine that is there already. Beats [`profile`](Self::profile), [`config_file`](Self::config_file) and
+    /// [`side`](Self::side).
+    ///
+    /// ```
+    /// use softdpu::card::Machine;
+    /// use softdpu::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let session = Session::builder().machine(Machine::builder().build()?).board(Board::inline()).open()?;
+    /// # let _ = session;
+    /// # Ok(()) }
+    /// ```
+    pub fn machine(self, machine: Machine) -> Self {
+        SessionBuilder { machine: Some(machine), ..self }
+    }
+
+    /// Gives every card this profile: the engines and limits of one kind of card.
+    ///
+    /// ```
+    /// use softdpu::card::Profile;
+    /// use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// let session = Session::builder().profile(Profile::Bf2).board(Board::inline()).open()?;
+    /// assert!(session.first_with(EngineKind::Sha).is_ok());
+    /// assert!(session.first_with(EngineKind::AesGcm).is_err());
+    /// # Ok(()) }
+    /// ```
+    pub fn profile(self, profile: Profile) -> Self {
+        self.described(|cards| cards.profile(profile))
+    }
+
+    /// Takes the cards from a topology file.
+    ///
+    /// ```
+    /// use softdpu::prelude::*;
+    /// let refused = Session::builder().config_file("/no/such/file.toml").open().unwrap_err();
+    /// assert_eq!(refused.code(), Code::BadConfig); // the log line says which file and why
+    /// ```
+    pub fn config_file(self, path: impl Into<PathBuf>) -> Self {
+        self.described(|cards| cards.config_file(path))
+    }
+
+    /// Chooses which functions are seen; without it both sides are.
+    ///
+    /// ```
+    /// use softdpu::card::View;
+    /// use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// let host = Session::builder().side(View::Host).board(Board::inline()).open()?;
+    /// assert!(host.devices().iter().all(|d| d.name().contains(":b1:")));
+    /// # Ok(()) }
+    /// ```
+    pub fn side(self, side: View) -> Self {
+        self.described(|cards| cards.view(side))
+    }
+
+    fn described(self, change: impl FnOnce(MachineBuilder) -> MachineBuilder) -> Self {
+        SessionBuilder { cards: Some(change(self.cards.unwrap_or_default())), ..self }
+    }
+
+    /// Chooses who carries the work out; without it the threaded board does.
+    pub fn board(self, board: impl Into<Board>) -> Self {
+        SessionBuilder { board: Some(board.into()), ..self }
+    }
+
+    /// Opens the session. No thread is started before the first context runs.
+    ///
+    /// # Errors
+    /// BadConfig (or what the configuration's error stands for) when the description of the machine is refused; the log
+    /// line has file, line and cause.
+    pub fn open(self) -> Result<Session> {
+        let machine = match (self.machine, self.cards) {
+            (Some(machine), _) => machine,
+            (None, Some(cards)) => cards.build().map_err(refused)?,
+            (None, None) => Machine::from_env().map_err(refused)?,
+        };
+        Ok(Session::new(machine, self.board.unwrap_or_default()))
+    }
+}
+
+#[cold]
+fn refused(cause: ConfigError) -> Error {
+    log::error!(target: "softdpu::session", "{cause}");
+    Error::new(Code::BadConfig, "the description of the machine was refused")
+}
+
+/// Who carries work out besides the threads that call progress.
+///
+/// ```
+/// use softdpu::Board;
+/// assert_eq!(Board::default().name(), "threads");
+/// ```
+#[derive(Clone, Copy)]
+pub struct Board(&'static dyn softdpu_room::board::Board);
+
+impl Board {
+    /// A few worker threads of this process, shared by all its sessions. They help with large tasks and take over what
+    /// nobody progresses; small tasks stay with the thread that progresses. They sleep when there is nothing to do.
+    pub fn threads() -> Board {
+        Board(softdpu_board::threads())
+    }
+
+    /// No threads: everything is carried out inside progress, in a fixed order. For tests, and where a second thread is
+    /// unwelcome.
+    pub fn inline() -> Board {
+        Board(softdpu_board::inline())
+    }
+
+    /// `threads` or `inline`.
+    pub fn name(&self) -> &'static str {
+        self.0.name()
+    }
+}
+
+impl Default for Board {
+    fn default() -> Self {
+        Board::threads()
+    }
+}
+
+impl From<&'static dyn softdpu_room::board::Board> for Board {
+    fn from(board: &'static dyn softdpu_room::board::Board) -> Board {
+        Board(board)
+    }
+}
+
+impl fmt::Debug for Board {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Board({})", self.name())
+    }
+}

@@ -1,0 +1,71 @@
+//! Runs every example.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+fn watchdog() {
+    std::thread::spawn(|| {
+        std::thread::sleep(Duration::from_secs(300));
+        eprintln!("watchdog: an example hangs");
+        std::process::abort();
+    });
+}
+
+/// Cargo builds the examples of a package before its tests.
+fn program(name: &str) -> PathBuf {
+    let mut path = std::env::current_exe().expect("this test has a path");
+    path.pop();
+    path.pop();
+    path.join("examples").join(name)
+}
+
+fn run(name: &str, arguments: &[&str], says: &str) {
+    watchdog();
+    let output = Command::new(program(name))
+        .args(arguments)
+        .env_remove("SOFTDPU_CONFIG")
+        .env_remove("SOFTDPU_PROFILE")
+        .env_remove("SOFTDPU_SIDE")
+        .output()
+        .expect("the example is there");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name} {arguments:?}: {}\n{text}\n{errors}", output.status);
+    assert!(text.contains(says), "{name} {arguments:?} does not say {says:?}:\n{text}");
+}
+
+#[test]
+fn dma_copy() {
+    run("dma_copy", &[], "every byte is the same");
+    run("dma_copy", &["0000:b1:00.1"], "7 stopped");
+}
+
+#[test]
+fn chains() {
+    run("chains", &[], "scatter 30 bytes");
+}
+
+#[test]
+fn event_driven() {
+    run("event_driven", &[], "100 lines were copied");
+}
+
+#[test]
+fn two_engines_two_threads() {
+    run("two_engines_two_threads", &[], "10000 buffers");
+}
+
+#[test]
+#[cfg(feature = "tokio")]
+fn tokio() {
+    run("tokio", &[], "100 of 100");
+}
+
+#[test]
+fn caps() {
+    run("caps", &["all"], "10000000 bytes copied");
+    run("caps", &["bf2"], "pieces of 1048576 bytes");
+    run("caps", &["bf3"], "10000000 bytes copied");
+    run("caps", &["cx7"], "the processor does");
+}

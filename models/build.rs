@@ -1,0 +1,212 @@
+//! Prepares what the models look at.
+//!
+//! Most files of the room are included as they stand. Where only some functions of a file can be modelled, they are cut
+//! out of it by name ([`CUTS`]); and for every model there are variants of the source with one line broken
+//! ([`MUTANTS`]), which the model must catch. A cut or an edit that no longer fits its source stops the models from compiling, and says so.
+
+use std::fmt::Write as _;
+use std::{env, fs, path::PathBuf};
+
+/// Output, type the functions belong to ("" for free functions), source, names.
+const CUTS: &[(&str, &str, &str, &[&str])] = &[
+    (
+        "slot.rs",
+        "Slot",
+        "slot.rs",
+        &[
+            "launch", "enlarge", "shape", "begin_step", "end_step", "is_large", "is_queued", "is_ready", "finish",
+            "is_flying_here", "status",
+        ],
+    ),
+    (
+        "context.rs",
+        "Core",
+        "context.rs",
+        &[
+            "state", "is_running", "leave_running", "in_flight", "engine", "launch", "is_unnoticed", "nudge",
+            "ring_if_asleep", "activate",
+        ],
+    ),
+    ("active.rs", "", "context.rs", &["active"]),
+    (
+        "carry.rs",
+        "Core",
+        "carry.rs",
+        &["carry_out", "carry_out_small", "open_large", "do_part", "assist", "wants_worker"],
+    ),
+    ("prepare.rs", "Core", "progress.rs", &["needs_progress", "may_idle", "prepare"]),
+    ("settle.rs", "Pe", "progress.rs", &["settle", "settle_shared", "enter", "leave"]),
+    (
+        "ending.rs",
+        "",
+        "ending.rs",
+        &["membership", "request_stop", "invite", "bury_if_over", "bury", "land_alone"],
+    ),
+    ("bell.rs", "Bell", "board.rs", &["always", "is_asleep", "lie_down", "ring"]),
+];
+
+/// Name, source, what stands there, what to put in its place.
+const MUTANTS: &[(&str, &str, &str, &str)] = &[
+    (
+        "flight_done_before_waker",
+        "flight.rs",
+        "let waker = self.waker.with(|w| unsafe { (*w).take() });\n                        self.state.store(DONE, Ordering::Release);",
+        "self.state.store(DONE, Ordering::Release);\n                        let waker = self.waker.with(|w| unsafe { (*w).take() });",
+    ),
+    (
+        "flight_done_unpublished",
+        "flight.rs",
+        "self.state.store(DONE, Ordering::Release)",
+        "self.state.store(DONE, Ordering::Relaxed)",
+    ),
+    ("flight_no_wake", "flight.rs", "waker.wake();", "drop(waker);"),
+    (
+        "flight_orphan_unowned",
+        "flight.rs",
+        "                        self.state.store(ORPHAN, Ordering::Release);\n",
+        "",
+    ),
+    (
+        "lock_leave_unpublished",
+        "lock.rs",
+        "pub fn leave(&self) {\n        self.busy.store(0, Ordering::Release)",
+        "pub fn leave(&self) {\n        self.busy.store(0, Ordering::Relaxed)",
+    ),
+    (
+        "lock_give_unpublished",
+        "lock.rs",
+        "fetch_and(!TAKEN, Ordering::AcqRel)",
+        "fetch_and(!TAKEN, Ordering::Relaxed)",
+    ),
+    (
+        "parts_open_unpublished",
+        "parts.rs",
+        "u64::from(count), Ordering::Release)",
+        "u64::from(count), Ordering::Relaxed)",
+    ),
+    ("parts_of_any_kind", "parts.rs", " || (w >> KIND) as u8 & 3 != kind", ""),
+    (
+        "parts_finish_unordered",
+        "parts.rs",
+        "fetch_sub(1, Ordering::AcqRel)",
+        "fetch_sub(1, Ordering::Relaxed)",
+    ),
+    (
+        "parts_claim_torn",
+        "parts.rs",
+        "self.word.compare_exchange_weak(w, w + (1 << NEXT), Ordering::AcqRel, Ordering::Acquire)",
+        "Ok::<u64, u64>(self.word.swap(w + (1 << NEXT), Ordering::AcqRel))",
+    ),
+    (
+        "parts_left_late",
+        "parts.rs",
+        "        self.left.store(u32::from(count), Ordering::Relaxed);\n        let generation",
+        "        let generation",
+    ),
+    (
+        "lane_push_unpublished",
+        "lane.rs",
+        "self.tail.store(tail.wrapping_add(1), Ordering::Release)",
+        "self.tail.store(tail.wrapping_add(1), Ordering::Relaxed)",
+    ),
+    (
+        "lane_retire_torn",
+        "lane.rs",
+        "let _ = self.large_head.0.compare_exchange(at, next, Ordering::AcqRel, Ordering::Relaxed);",
+        "self.large_head.0.fetch_add(next.wrapping_sub(at), Ordering::AcqRel);",
+    ),
+    (
+        "lane_no_sweep",
+        "lane.rs",
+        "!self.large.get(at).parts.exhausted()",
+        "!self.large.get(at).parts.exhausted() || at < u32::MAX",
+    ),
+];
+
+fn main() {
+    println!("cargo::rustc-cfg=loom");
+    println!("cargo::rerun-if-changed=build.rs");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    for (output, ty, source, names) in CUTS {
+        let text = read(source);
+        let body: String = names
+            .iter()
+            .map(|name| {
+                cut(&text, name).unwrap_or_else(|| complain(&format!("{source} has no function `{name}`")))
+            })
+            .collect();
+        let whole = if ty.is_empty() { body } else { format!("impl {ty} {{\n{body}}}\n") };
+        fs::write(out.join(format!("cut_{output}")), whole).expect("the output folder takes files");
+    }
+    let mut list = String::new();
+    for (name, source, from, to) in MUTANTS {
+        let text = read(source);
+        let text = match places(&text, from)[..] {
+            [(start, end)] => without_inner(&format!("{}{to}{}", &text[..start], &text[end..])),
+            ref many => complain(&format!("mutant {name}: its line stands {} times in {source}", many.len())),
+        };
+        writeln!(list, "pub(crate) mod {name} {{\n{text}\n}}").expect("strings take text");
+    }
+    fs::write(out.join("mutants.rs"), list).expect("the output folder takes files");
+}
+
+fn read(name: &str) -> String {
+    let path = format!("../crates/room/src/{name}");
+    println!("cargo::rerun-if-changed={path}");
+    fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// Inner documentation and attributes cannot stand in an included text.
+fn without_inner(text: &str) -> String {
+    text.lines()
+        .filter(|l| !l.starts_with("//!") && !l.starts_with("#!["))
+        .fold(String::new(), |s, l| s + l + "\n")
+}
+
+/// Where `what` stands, however it is broken into lines.
+fn places(text: &str, what: &str) -> Vec<(usize, usize)> {
+    let (text, what) = (squeezed(text), squeezed(what));
+    text.windows(what.len())
+        .filter(|w| w.iter().zip(&what).all(|(a, b)| a.1 == b.1))
+        .map(|w| (w[0].0, w[w.len() - 1].0 + 1))
+        .collect()
+}
+
+/// The characters of a text with their places, without white space and without a comma before a closing bracket.
+fn squeezed(text: &str) -> Vec<(usize, char)> {
+    let mut all: Vec<(usize, char)> = Vec::new();
+    for (at, c) in text.char_indices().filter(|(_, c)| !c.is_whitespace()) {
+        if matches!(c, ')' | ']' | '}') && all.last().is_some_and(|last| last.1 == ',') {
+            all.pop();
+        }
+        all.push((at, c));
+    }
+    all
+}
+
+fn complain(what: &str) -> String {
+    format!("compile_error!({:?});\n", format!("{what}; bring models/build.rs up to date"))
+}
+
+/// The text of a function, visible in the crate, without its attributes and documentation.
+fn cut(text: &str, name: &str) -> Option<String> {
+    let head = [format!("fn {name}("), format!("fn {name}<")];
+    let lines: Vec<&str> = text.lines().collect();
+    let start = lines
+        .iter()
+        .position(|l| !l.trim_start().starts_with("//") && head.iter().any(|h| l.contains(h.as_str())))?;
+    let mut depth = 0i32;
+    let mut body = String::new();
+    for (i, line) in lines[start..].iter().enumerate() {
+        if i == 0 && !line.contains("pub") {
+            body.push_str("pub(crate) ");
+        }
+        body.push_str(line);
+        body.push('\n');
+        depth += line.matches('{').count() as i32 - line.matches('}').count() as i32;
+        if depth == 0 && line.trim_end().ends_with('}') {
+            return Some(body);
+        }
+    }
+    None
+}
