@@ -15,7 +15,7 @@ const CUTS: &[(&str, &str, &str, &[&str])] = &[
         "slot.rs",
         &[
             "launch", "enlarge", "shape", "begin_step", "end_step", "is_large", "is_queued", "is_ready", "finish",
-            "is_flying_here", "status",
+            "is_flying_here", "status", "may_be_claimed",
         ],
     ),
     (
@@ -32,7 +32,7 @@ const CUTS: &[(&str, &str, &str, &[&str])] = &[
         "carry.rs",
         "Core",
         "carry.rs",
-        &["carry_out", "carry_out_small", "open_large", "do_part", "assist", "wants_worker"],
+        &["is_disowned", "carry_out", "carry_out_small", "open_large", "do_part", "assist", "wants_worker"],
     ),
     ("prepare.rs", "Core", "progress.rs", &["needs_progress", "may_idle", "prepare"]),
     ("settle.rs", "Pe", "progress.rs", &["settle", "settle_shared", "enter", "leave"]),

@@ -14,9 +14,15 @@ pub const SPLIT_FROM: u64 = 64 << 10;
 pub const PART_BYTES: u64 = 256 << 10;
 
 impl Core {
+    /// C: the program freed it in flight, so that it is given back flushed. (A future that was dropped lets its task go on.)
+    #[inline(always)]
+    fn is_disowned(&self, slot: &Slot) -> bool {
+        self.is_local() && slot.flight.state() == flight::ORPHAN
+    }
+
     /// Lock holder: carries a task out, or opens it for claims when it is large. True when it is finished.
     pub(crate) fn carry_out(&self, slot: &'static Slot, lane: &Lane) -> bool {
-        if !self.is_running() || slot.flight.state() == flight::ORPHAN {
+        if !self.is_running() || self.is_disowned(slot) {
             slot.finish(Err(Code::IoFailed));
             return true;
         }
@@ -49,7 +55,7 @@ impl Core {
         let mut count = 1;
         while count < limit
             && let Some(next) = lane.peek()
-            && next.flight.state() != flight::ORPHAN
+            && !self.is_disowned(next)
             && work.shape(next) == Shape::Small
             && let Some(next) = lane.next()
         {

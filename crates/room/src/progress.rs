@@ -37,8 +37,8 @@ impl Core {
             _ => self.lanes().any(|lane| match lane.front() {
                 None if lane.is_unordered() => lane.has_queued() || !self.is_running(),
                 Some(slot) => {
-                    let alone = slot.is_large() && self.board().has_no_workers();
-                    slot.is_ready() || lane.has_queued() || alone || !self.is_running()
+                    let whole = self.board().has_no_workers();
+                    slot.is_ready() || lane.has_queued() || slot.may_be_claimed(whole) || !self.is_running()
                 }
                 None => false,
             }),

@@ -247,6 +247,17 @@ success: AtomicPtr::new(core::ptr::null_mut()),
         self.phase.load(Ordering::Acquire) == QUEUED
     }
 
+    /// Is it large, and would a claim by progress find something? `whole`: also what workers carry out whole.
+    pub(crate) fn may_be_claimed(&self, whole: bool) -> bool {
+        self.is_large()
+            && !self.parts.exhausted()
+            && match self.shape() {
+                Shape::Whole => whole,
+                Shape::Steps => self.stepping.load(Ordering::Relaxed) == 0,
+                _ => true,
+            }
+    }
+
     /// Has it been carried out?
     #[inline(always)]
     pub(crate) fn is_ready(&self) -> bool {

@@ -1,5 +1,8 @@
 //! The way into the kernels: what they demand is checked or made here.
-#![expect(unsafe_code, reason = "calls functions that need processor features, with pointers to blocks")]
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "calls functions that need processor features, with pointers to blocks")
+)]
 
 use super::{Algorithm, Kernel, LANES, Sha1, Sha256, Sha512};
 
