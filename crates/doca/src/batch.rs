@@ -4,7 +4,11 @@
 //! has none yet. So no live batch exists, and every call refuses what it is given as the contract refuses NULL, foreign
 //! and dead handles.
 #![expect(unsafe_code, reason = "C entry points")]
-#![expect(missing_docs, clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_pe.h")]
+#![expect(
+    missing_docs,
+    clippy::missing_safety_doc,
+    reason = "the contract of every entry point is its declaration in doca_pe.h"
+)]
 
 use softdpu_memory::handle::{Head, Object, explain, kind};
 use softdpu_room::context::Core;

@@ -1,12 +1,16 @@
 //! Contexts: `doca_ctx_*`. `struct doca_ctx` is the room's context itself.
 #![expect(unsafe_code, reason = "C entry points")]
-#![expect(missing_docs, clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_ctx.h")]
+#![expect(
+    missing_docs,
+    clippy::missing_safety_doc,
+    reason = "the contract of every entry point is its declaration in doca_ctx.h"
+)]
 
 use crate::dev::{DevInfo, function};
-use softdpu_room::entry::{guard, guard_unforked, guard_value};
 use softdpu_memory::handle::{checked, live};
 use softdpu_room::calls::StateChanged;
 use softdpu_room::context::{Core, State};
+use softdpu_room::entry::{guard, guard_unforked, guard_value};
 use softdpu_status::{Code, Error, Result};
 use std::ffi::c_int;
 
@@ -78,7 +82,10 @@ pub unsafe extern "C" fn doca_ctx_get_user_data(context: *const Core, user_data:
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_ctx_set_state_changed_cb(context: *const Core, cb: Option<StateChanged>) -> c_int {
+pub unsafe extern "C" fn doca_ctx_set_state_changed_cb(
+    context: *const Core,
+    cb: Option<StateChanged>,
+) -> c_int {
     // SAFETY: a handle, or NULL.
     guard(|| unsafe { ctx(context, "doca_ctx_set_state_changed_cb") }.map(|core| core.set_state_callback(cb)))
 }
@@ -121,7 +128,10 @@ pub unsafe extern "C" fn doca_ctx_set_completion_vector(context: *const Core, co
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_ctx_cap_get_num_completion_vectors(devinfo: *const DevInfo, num: *mut u32) -> c_int {
+pub unsafe extern "C" fn doca_ctx_cap_get_num_completion_vectors(
+    devinfo: *const DevInfo,
+    num: *mut u32,
+) -> c_int {
     const CALL: &str = "doca_ctx_cap_get_num_completion_vectors";
     // SAFETY: handles and out parameters of the contract.
     guard(|| unsafe {

@@ -1,10 +1,14 @@
 //! Progress engines: `doca_pe_*`. `struct doca_pe` is the room's progress engine itself.
 #![expect(unsafe_code, reason = "C entry points")]
-#![expect(missing_docs, clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_pe.h")]
+#![expect(
+    missing_docs,
+    clippy::missing_safety_doc,
+    reason = "the contract of every entry point is its declaration in doca_pe.h"
+)]
 
-use softdpu_room::entry::{guard, guard_unforked};
 use softdpu_memory::handle::{checked, explain, live};
 use softdpu_room::context::Core;
+use softdpu_room::entry::{guard, guard_unforked};
 use softdpu_room::pe::Pe;
 use softdpu_status::{Code, Error, Result};
 use std::ffi::c_int;
@@ -102,11 +106,13 @@ pub unsafe extern "C" fn doca_pe_get_notification_handle(engine: *const Pe, hand
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn doca_pe_request_notification(engine: *const Pe) -> c_int {
-    // SAFETY: a handle, or NULL.
-    guard(|| unsafe { pe(engine, "doca_pe_request_notification") }.map(|engine| {
-        // Whether there was something already makes no difference here: the descriptor is readable then.
-        engine.arm();
-    }))
+    guard(|| {
+        // SAFETY: a handle, or NULL.
+        unsafe { pe(engine, "doca_pe_request_notification") }.map(|engine| {
+            // Whether there was something already makes no difference here: the descriptor is readable then.
+            engine.arm();
+        })
+    })
 }
 
 /// `handle` has no meaning on Linux.

@@ -2,7 +2,11 @@
 //!
 //! These are the hot entry points: one compare finds out NULL, foreign and dead handles, nothing is guarded.
 #![expect(unsafe_code, reason = "C entry points")]
-#![expect(missing_docs, clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_pe.h")]
+#![expect(
+    missing_docs,
+    clippy::missing_safety_doc,
+    reason = "the contract of every entry point is its declaration in doca_pe.h"
+)]
 
 use softdpu_memory::handle::{DEAD_BIT, Head, explain, kind, live};
 use softdpu_room::context::Core;
@@ -106,7 +110,9 @@ pub unsafe extern "C" fn doca_task_get_user_data(task: *const Slot) -> u64 {
 pub unsafe extern "C" fn doca_task_get_ctx(task: *const Slot) -> *const Core {
     // SAFETY: a handle, or NULL; tasks are never given back to the system.
     unsafe {
-        if task.is_null() || !((*task.cast::<Head>()).is(kind::TASK) || (*task.cast::<Head>()).is(kind::TASK | DEAD_BIT)) {
+        if task.is_null()
+            || !((*task.cast::<Head>()).is(kind::TASK) || (*task.cast::<Head>()).is(kind::TASK | DEAD_BIT))
+        {
             refuse(task, "doca_task_get_ctx");
             return core::ptr::null();
         }

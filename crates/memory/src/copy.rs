@@ -7,10 +7,10 @@
 
 mod bytes;
 
-pub use bytes::copy_shared;
-use bytes::{copy_line, copy_stream};
 use crate::node::Node;
 use crate::region::{ALIVE, CAN_READ, CAN_WRITE, FAR, GUARDED, MOVED, Region, SHARED};
+pub use bytes::copy_shared;
+use bytes::{copy_line, copy_stream};
 use softdpu_status::{Code, Error, Result};
 
 /// From this many bytes on a copy may gain from bypassing the cache.
@@ -38,7 +38,15 @@ impl Gate {
         let (read, write) = (ALIVE | CAN_READ | device, ALIVE | CAN_WRITE | device);
         let line = if max_bytes < LINE as u64 { max_bytes as usize } else { LINE };
         let never = SHARED | FAR | MOVED | GUARDED;
-        Gate { read, write, read_mask: read | never, write_mask: write | never, line, max_bytes, max_elements }
+        Gate {
+            read,
+            write,
+            read_mask: read | never,
+            write_mask: write | never,
+            line,
+            max_bytes,
+            max_elements,
+        }
     }
 
     /// May source and destination be looked at where they lie: rights there, memory that only this process touches?
@@ -122,7 +130,11 @@ impl<'a> Marks<'a> {
         for (at, region) in all().enumerate() {
             if !region.enter() {
                 all().take(at).for_each(Region::leave);
-                let line = format_args!("memory map [{:#x}, +{}) was stopped while a task used it", region.base(), region.len());
+                let line = format_args!(
+                    "memory map [{:#x}, +{}) was stopped while a task used it",
+                    region.base(),
+                    region.len()
+                );
                 return refuse(Code::InvalidValue, "memory map is not started", line);
             }
         }
@@ -151,16 +163,23 @@ pub fn volume(src: &Node) -> u64 {
 /// InvalidValue (empty, no room, above a limit, map not open or not registered with the device) and NotPermitted (right
 /// missing), with one log line that has the numbers.
 pub fn check(src: &Node, dst: &Node, gate: &Gate) -> Result<u64> {
-    let (bytes, from) = src.list().fold((0u64, 0u32), |(b, e), n| (b.saturating_add(n.data_len() as u64), e + 1));
+    let (bytes, from) =
+        src.list().fold((0u64, 0u32), |(b, e), n| (b.saturating_add(n.data_len() as u64), e + 1));
     let (room, to) = dst.list().fold((0u64, 0u32), |(b, e), n| (b.saturating_add(n.room() as u64), e + 1));
     if bytes == 0 {
-        return refuse(Code::InvalidValue, "the source holds no data", format_args!("source buffer {src:p}: data length 0"));
+        return refuse(
+            Code::InvalidValue,
+            "the source holds no data",
+            format_args!("source buffer {src:p}: data length 0"),
+        );
     }
     if bytes > room {
         return refuse(
             Code::InvalidValue,
             "the destination is too small",
-            format_args!("destination buffer {dst:p}: {bytes} bytes do not fit behind its data, room for {room}"),
+            format_args!(
+                "destination buffer {dst:p}: {bytes} bytes do not fit behind its data, room for {room}"
+            ),
         );
     }
     refuse_above(src, bytes, from.max(to), gate)?;
@@ -222,7 +241,10 @@ fn admit(node: &Node, need: u64, role: &str) -> Result<()> {
     }
     let range = (node.region().base(), node.region().len());
     if word & ALIVE == 0 {
-        let line = format_args!("{role} buffer {node:p}: its memory map [{:#x}, +{}) is stopped or its exporter is gone", range.0, range.1);
+        let line = format_args!(
+            "{role} buffer {node:p}: its memory map [{:#x}, +{}) is stopped or its exporter is gone",
+            range.0, range.1
+        );
         return refuse(Code::InvalidValue, "memory map is not started", line);
     }
     let rights = CAN_READ | CAN_WRITE;
@@ -235,7 +257,10 @@ fn admit(node: &Node, need: u64, role: &str) -> Result<()> {
         );
         return refuse(Code::NotPermitted, "access right missing", line);
     }
-    let line = format_args!("{role} buffer {node:p}: its memory map [{:#x}, +{}) is not registered with this device", range.0, range.1);
+    let line = format_args!(
+        "{role} buffer {node:p}: its memory map [{:#x}, +{}) is not registered with this device",
+        range.0, range.1
+    );
     refuse(Code::InvalidValue, "memory map lacks the device", line)
 }
 

@@ -17,7 +17,8 @@ fn pattern(n: usize) -> Vec<u8> {
 /// All routines against each other, at every alignment that matters and around every seam.
 #[test]
 fn routines_copy_exactly() {
-    let sizes = [0usize, 1, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 257, 511, 512, 513, 4096, 70_000];
+    let sizes =
+        [0usize, 1, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 257, 511, 512, 513, 4096, 70_000];
     let src = pattern(80_000);
     for n in sizes {
         for (so, d_o) in [(0usize, 0usize), (1, 0), (0, 3), (13, 29)] {
@@ -36,7 +37,10 @@ fn routines_copy_exactly() {
                     }
                 }
                 assert_eq!(&dst[d_o..d_o + n], &src[so..so + n], "routine {which} size {n}");
-                assert!(dst[..d_o].iter().chain(&dst[d_o + n..]).all(|&b| b == 0xAA), "routine {which} size {n} spills");
+                assert!(
+                    dst[..d_o].iter().chain(&dst[d_o + n..]).all(|&b| b == 0xAA),
+                    "routine {which} size {n} spills"
+                );
             }
         }
     }

@@ -35,17 +35,27 @@ impl DmabufRange {
     pub fn new(fd: BorrowedFd<'_>, offset: usize, len: usize) -> Result<DmabufRange> {
         let fixed = fcntl_get_seals(fd).is_ok_and(|seals| seals.contains(SealFlags::SHRINK));
         if !fixed && !is_dmabuf(fd) {
-            return Err(refuse(Code::NotSupported, "no dmabuf",
-                format_args!("descriptor {fd:?} is no dmabuf, nor a memfd sealed against shrinking")));
+            return Err(refuse(
+                Code::NotSupported,
+                "no dmabuf",
+                format_args!("descriptor {fd:?} is no dmabuf, nor a memfd sealed against shrinking"),
+            ));
         }
         let size = rustix::fs::seek(fd, rustix::fs::SeekFrom::End(0)).unwrap_or(0);
         let end = (offset as u64).checked_add(len as u64);
         if len == 0 || end.is_none_or(|end| end > size) {
-            return Err(refuse(Code::InvalidValue, "the range leaves the dmabuf",
-                format_args!("dmabuf {fd:?}: [{offset}, +{len}) leaves its {size} bytes")));
+            return Err(refuse(
+                Code::InvalidValue,
+                "the range leaves the dmabuf",
+                format_args!("dmabuf {fd:?}: [{offset}, +{len}) leaves its {size} bytes"),
+            ));
         }
         let fd = fd.try_clone_to_owned().map_err(|e| {
-            refuse(Code::OperatingSystem, "no descriptor", format_args!("dmabuf {fd:?} cannot be duplicated: {e}"))
+            refuse(
+                Code::OperatingSystem,
+                "no descriptor",
+                format_args!("dmabuf {fd:?} cannot be duplicated: {e}"),
+            )
         })?;
         Ok(DmabufRange { fd, offset: offset as u64, len })
     }
@@ -58,9 +68,17 @@ impl DmabufRange {
         let lead = (self.offset % ordinary() as u64) as usize;
         let failed = |e: rustix::io::Errno| {
             let code = if e == rustix::io::Errno::NODEV { Code::NotSupported } else { Code::Driver };
-            refuse(code, "the dmabuf cannot be mapped", format_args!("dmabuf {:?}: mapping failed: {e}", self.fd))
+            refuse(
+                code,
+                "the dmabuf cannot be mapped",
+                format_args!("dmabuf {:?}: mapping failed: {e}", self.fd),
+            )
         };
-        let fd = || self.fd.try_clone().map_err(|e| failed(rustix::io::Errno::from_io_error(&e).unwrap_or(rustix::io::Errno::IO)));
+        let fd = || {
+            self.fd
+                .try_clone()
+                .map_err(|e| failed(rustix::io::Errno::from_io_error(&e).unwrap_or(rustix::io::Errno::IO)))
+        };
         let whole = self.len + lead;
         let from = self.offset - lead as u64;
         let writable = fcntl_getfl(&self.fd).is_ok_and(|mode| mode & OFlags::RWMODE == OFlags::RDWR);

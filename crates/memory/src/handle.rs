@@ -360,8 +360,9 @@ mod tests {
 
     #[test]
     fn many_objects_of_many_chunks_come_and_go() {
-        let all: Vec<_> =
-            (0..100).map(|i| THINGS.make(Thing { head: Head::unborn(), text: i.to_string() }).unwrap()).collect();
+        let all: Vec<_> = (0..100)
+            .map(|i| THINGS.make(Thing { head: Head::unborn(), text: i.to_string() }).unwrap())
+            .collect();
         for (i, h) in all.iter().enumerate() {
             // SAFETY: alive.
             assert_eq!(unsafe { live(h.as_ptr()) }.unwrap().text, i.to_string());

@@ -1,6 +1,9 @@
 //! A registered range, as the engines see it: one access word, a range, and the way to its bytes.
 
-use core::sync::atomic::{AtomicIsize, AtomicU32, AtomicU64, AtomicUsize, Ordering::{Relaxed, SeqCst}};
+use core::sync::atomic::{
+    AtomicIsize, AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 
 /// Access rights of a memory map: the flags of the contract, combined with `|`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -292,7 +295,9 @@ mod tests {
         let r = Region::closed();
         r.open(0x1000, 0x100, 0, CAN_READ);
         assert!(r.holds(0x1000, 0x100) && r.holds(0x1100, 0) && r.holds(0x10ff, 1));
-        assert!(!r.holds(0x1000, 0x101) && !r.holds(0xfff, 1) && !r.holds(0x1101, 0) && !r.holds(usize::MAX, 2));
+        assert!(
+            !r.holds(0x1000, 0x101) && !r.holds(0xfff, 1) && !r.holds(0x1101, 0) && !r.holds(usize::MAX, 2)
+        );
         r.close();
         assert!(!r.is_open());
     }

@@ -101,7 +101,10 @@ fn too_much_is_an_error_and_so_is_nothing() {
 fn builders_refuse_nonsense() {
     let dev = device(0);
     let code = |r: softdpu_status::Result<Memory>| r.unwrap_err().code();
-    assert_eq!(code(Memory::heap(64).register::<Arc<softdpu_memory::device::Device>>(&[])), Code::InvalidValue);
+    assert_eq!(
+        code(Memory::heap(64).register::<Arc<softdpu_memory::device::Device>>(&[])),
+        Code::InvalidValue
+    );
     for align in [0, 3, 4095] {
         assert_eq!(code(Memory::heap(64).align(align).register(&[&dev])), Code::InvalidValue);
     }
@@ -305,7 +308,8 @@ fn memory_of_the_program_is_kept_until_the_last_buffer() {
     let owner = Box::new(Owner(vec![5; 100].into_boxed_slice(), gone.clone()));
     let at = NonNull::from(&*owner.0).cast();
     // SAFETY: as above.
-    let refused = unsafe { Memory::from_raw(at, len, owner) }.register::<Arc<softdpu_memory::device::Device>>(&[]);
+    let refused =
+        unsafe { Memory::from_raw(at, len, owner) }.register::<Arc<softdpu_memory::device::Device>>(&[]);
     assert_eq!((refused.unwrap_err().code(), gone.load(SeqCst)), (Code::InvalidValue, 2));
 }
 

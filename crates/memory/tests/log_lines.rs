@@ -58,7 +58,9 @@ fn one_line_with_the_numbers() {
     one_line(&["heap", "4611686018427387904 bytes"], || Ok(Memory::heap(1 << 62).register(&[&dev])?));
     one_line(&["0 bytes"], || Ok(Memory::heap(0).register(&[&dev])?));
     one_line(&["alignment 3"], || Ok(Memory::heap(1).align(3).register(&[&dev])?));
-    one_line(&["no device"], || Ok(Memory::heap(1).register::<std::sync::Arc<softdpu_memory::device::Device>>(&[])?));
+    one_line(&["no device"], || {
+        Ok(Memory::heap(1).register::<std::sync::Arc<softdpu_memory::device::Device>>(&[])?)
+    });
     one_line(&["[0, 4611686018427387904)"], || {
         let file = std::fs::File::open("/proc/self/exe")?;
         Ok(Memory::file(file, 0..1 << 62).register(&[&dev])?)

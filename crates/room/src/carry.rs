@@ -75,7 +75,9 @@ impl Core {
                 // Parts: at least two where both are worth a worker, at most PART_BYTES each.
                 let least = total.div_ceil(crate::parts::MOST);
                 let size = match shape {
-                    Shape::Parts => total.div_ceil(2).next_multiple_of(4096).clamp(SPLIT_FROM, PART_BYTES).max(least),
+                    Shape::Parts => {
+                        total.div_ceil(2).next_multiple_of(4096).clamp(SPLIT_FROM, PART_BYTES).max(least)
+                    }
                     Shape::Steps => PART_BYTES.max(least),
                     _ => total.max(1),
                 };

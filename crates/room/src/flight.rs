@@ -79,22 +79,26 @@ impl Flight {
         let mut s = self.state.load(Ordering::Acquire);
         loop {
             match s {
-                FLYING => match self.state.compare_exchange(FLYING, DONE, Ordering::AcqRel, Ordering::Acquire) {
-                    Ok(_) => return Landed::Kept,
-                    Err(now) => s = now,
-                },
-                WATCHED => match self.state.compare_exchange(WATCHED, PARKING, Ordering::AcqRel, Ordering::Acquire) {
-                    Ok(_) => {
-                        // SAFETY: PARKING is ours.
-                        let waker = self.waker.with(|w| unsafe { (*w).take() });
-                        self.state.store(DONE, Ordering::Release);
-                        if let Some(waker) = waker {
-                            waker.wake();
-                        }
-                        return Landed::Kept;
+                FLYING => {
+                    match self.state.compare_exchange(FLYING, DONE, Ordering::AcqRel, Ordering::Acquire) {
+                        Ok(_) => return Landed::Kept,
+                        Err(now) => s = now,
                     }
-                    Err(now) => s = now,
-                },
+                }
+                WATCHED => {
+                    match self.state.compare_exchange(WATCHED, PARKING, Ordering::AcqRel, Ordering::Acquire) {
+                        Ok(_) => {
+                            // SAFETY: PARKING is ours.
+                            let waker = self.waker.with(|w| unsafe { (*w).take() });
+                            self.state.store(DONE, Ordering::Release);
+                            if let Some(waker) = waker {
+                                waker.wake();
+                            }
+                            return Landed::Kept;
+                        }
+                        Err(now) => s = now,
+                    }
+                }
                 ORPHAN => return Landed::Orphan,
                 _ => {
                     debug_assert_eq!(s, PARKING, "a task landed twice");

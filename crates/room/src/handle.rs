@@ -3,7 +3,10 @@
 //!
 //! Both come from type-stable slabs, so `&'static` references to them stay readable for ever; that they are not *used*
 //! after they were retired is the callers' rule, written at each function.
-#![expect(unsafe_code, reason = "references into type-stable slabs, and cells that change only while a context is idle")]
+#![expect(
+    unsafe_code,
+    reason = "references into type-stable slabs, and cells that change only while a context is idle"
+)]
 
 use crate::context::Core;
 use crate::engine::{Shape, Work};

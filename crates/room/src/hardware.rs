@@ -59,7 +59,10 @@ impl<E: Engine> Port<'_, E> {
     ///
     /// # Panics
     /// Never: a ticket in hand has its slot.
-    #[expect(clippy::expect_used, reason = "only `complete` and `drop` take the slot, and both consume the ticket")]
+    #[expect(
+        clippy::expect_used,
+        reason = "only `complete` and `drop` take the slot, and both consume the ticket"
+    )]
     pub fn job<'t>(&mut self, ticket: &'t mut Ticket<E>) -> &'t mut E::Job {
         let slot = ticket.slot.expect("a ticket in hand has its slot");
         // SAFETY: taken jobs belong to the holder of their one ticket until they are completed.
@@ -151,7 +154,8 @@ impl<H: Hardware> Work for Peered<H> {
     fn turn(&self, core: &'static Core) -> bool {
         let mut port = Port { core, turn: PhantomData, engine: PhantomData };
         // SAFETY: the caller holds the lane's lock, and turns do not nest.
-        let turned = self.hardware.with(|h| catch_unwind(AssertUnwindSafe(|| unsafe { (*h).turn(&mut port) })));
+        let turned =
+            self.hardware.with(|h| catch_unwind(AssertUnwindSafe(|| unsafe { (*h).turn(&mut port) })));
         match turned {
             Ok(turn) => turn == Turn::Busy,
             Err(_) => {

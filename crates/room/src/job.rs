@@ -209,4 +209,3 @@ impl Drop for Place {
         }
     }
 }
-

@@ -7,9 +7,9 @@
 
 #![expect(unsafe_code, reason = "ring cells are addressed under a mask, without a check per access")]
 
-use crate::lock::LaneLock;
 use crate::engine::Shape;
 use crate::handle::own32;
+use crate::lock::LaneLock;
 use crate::slot::Slot;
 use crate::sync::{AtomicPtr, AtomicU32, Ordering};
 use softdpu_status::{Code, Error, Result};
@@ -121,7 +121,8 @@ impl Lane {
 
     /// Lock holder: is there room to list one more large task? There is, as long as each is taken off when it lands.
     pub(crate) fn has_large_room(&self) -> bool {
-        let listed = self.large_tail.load(Ordering::Relaxed).wrapping_sub(self.large_head.0.load(Ordering::Acquire));
+        let listed =
+            self.large_tail.load(Ordering::Relaxed).wrapping_sub(self.large_head.0.load(Ordering::Acquire));
         listed <= self.large.mask
     }
 

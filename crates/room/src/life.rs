@@ -17,7 +17,11 @@ impl Core {
     ///
     /// # Errors
     /// NotSupported when the device lacks the engine; NoMemory.
-    pub fn create(info: &'static EngineInfo, device: Arc<Device>, board: &'static dyn Board) -> Result<&'static Core> {
+    pub fn create(
+        info: &'static EngineInfo,
+        device: Arc<Device>,
+        board: &'static dyn Board,
+    ) -> Result<&'static Core> {
         Self::make(info, device, board, true)
     }
 

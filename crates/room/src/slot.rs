@@ -90,7 +90,7 @@ impl Slot {
             phase: AtomicU8::new(QUEUED),
             op: AtomicU8::new(0),
             stepping: AtomicU8::new(0),
-success: AtomicPtr::new(core::ptr::null_mut()),
+            success: AtomicPtr::new(core::ptr::null_mut()),
             failure: AtomicPtr::new(core::ptr::null_mut()),
             next_free: AtomicPtr::new(core::ptr::null_mut()),
             result: AtomicU64::new(0),

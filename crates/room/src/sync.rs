@@ -5,7 +5,9 @@
 //! every running thread of the process execute a full barrier; elsewhere ([`is_asymmetric`] is false) the per-task side
 //! is kept on its slow path.
 
-pub use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+pub use core::sync::atomic::{
+    AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+};
 
 static ASYMMETRIC: AtomicU32 = AtomicU32::new(0);
 

@@ -86,7 +86,12 @@ fn start(board: &'static dyn softdpu_room::board::Board) -> (ProgressEngine, Con
 #[test]
 fn a_sleeper_is_told_of_large_tasks() {
     let (mut pe, mut context) = start(inline());
-    for (shape, want) in [(Shape::Steps, 40), (Shape::Parts, 0), (Shape::Whole, 40 * (256 << 10)), (Shape::Small, 40 * (256 << 10))] {
+    for (shape, want) in [
+        (Shape::Steps, 40),
+        (Shape::Parts, 0),
+        (Shape::Whole, 40 * (256 << 10)),
+        (Shape::Small, 40 * (256 << 10)),
+    ] {
         let mut flying = context.submit(Sum(shape, 40 * (256 << 10))).unwrap();
         let mut rounds = 0;
         let done = loop {

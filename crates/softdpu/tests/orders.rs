@@ -119,7 +119,11 @@ fn the_last_one_takes_everything_with_it() {
                     Some(Box::new(two)),
                 ];
                 order.iter().for_each(|&i| drop(all[i].take()));
-                assert_eq!(Arc::strong_count(&tokens), 1, "{board:?}, {order:?}, landed {landed}: a task is left");
+                assert_eq!(
+                    Arc::strong_count(&tokens),
+                    1,
+                    "{board:?}, {order:?}, landed {landed}: a task is left"
+                );
                 // Another test may be clearing away on its thread what ended here; the watchdog is the limit.
                 while Arc::strong_count(&held) > 1 {
                     std::thread::yield_now();

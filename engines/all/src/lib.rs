@@ -5,8 +5,15 @@ pub use softdpu_compress as compress;
 pub use softdpu_dma as dma;
 pub use softdpu_erasure_coding as erasure_coding;
 pub use softdpu_mmap_advise as mmap_advise;
-pub use softdpu_sha as sha;
 use softdpu_room::engine::{Engine, EngineInfo};
+pub use softdpu_sha as sha;
 
 /// The engines that exist.
-pub const ENGINES: &[&EngineInfo] = &[aes_gcm::AesGcm::INFO, compress::Compress::INFO, dma::Dma::INFO, erasure_coding::ErasureCoding::INFO, mmap_advise::MmapAdvise::INFO, sha::Sha::INFO];
+pub const ENGINES: &[&EngineInfo] = &[
+    aes_gcm::AesGcm::INFO,
+    compress::Compress::INFO,
+    dma::Dma::INFO,
+    erasure_coding::ErasureCoding::INFO,
+    mmap_advise::MmapAdvise::INFO,
+    sha::Sha::INFO,
+];

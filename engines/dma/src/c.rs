@@ -3,7 +3,11 @@
 //! `struct doca_dma` is the context, `struct doca_dma_task_memcpy` the task's slot. Thread rule: a context and its tasks
 //! belong to one thread at a time.
 #![expect(unsafe_code, reason = "C entry points")]
-#![expect(missing_docs, clippy::missing_safety_doc, reason = "the contract of every entry point is its declaration in doca_dma.h")]
+#![expect(
+    missing_docs,
+    clippy::missing_safety_doc,
+    reason = "the contract of every entry point is its declaration in doca_dma.h"
+)]
 
 use crate::caps::Caps;
 use crate::hardware::Dma;
@@ -118,7 +122,10 @@ pub unsafe extern "C" fn doca_dma_set_ordered_completions(dma: *const Core, orde
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_dma_get_ordered_completions(dma: *const Core, ordered_completions: *mut u8) -> i32 {
+pub unsafe extern "C" fn doca_dma_get_ordered_completions(
+    dma: *const Core,
+    ordered_completions: *mut u8,
+) -> i32 {
     const CALL: &str = "doca_dma_get_ordered_completions";
     guard(|| {
         // SAFETY: a handle, or NULL.

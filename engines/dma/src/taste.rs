@@ -26,7 +26,7 @@ impl Taste {
         if through == 0 || past == 0 {
             return turn.is_multiple_of(2);
         }
-        better != (turn % TRY_EVERY == 0)
+        better != turn.is_multiple_of(TRY_EVERY)
     }
 
     /// What a part of `bytes` cost.

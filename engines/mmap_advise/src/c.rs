@@ -3,7 +3,11 @@
 //! `struct doca_mmap_advise` is the context, its task the slot. Thread rule: a context and its tasks belong to one thread
 //! at a time.
 #![expect(unsafe_code, reason = "C entry points")]
-#![expect(missing_docs, clippy::missing_safety_doc, reason = "documented by their declarations in doca_mmap_advise.h")]
+#![expect(
+    missing_docs,
+    clippy::missing_safety_doc,
+    reason = "documented by their declarations in doca_mmap_advise.h"
+)]
 
 use crate::hardware::{Caps, MmapAdvise};
 use crate::task::Job;
@@ -42,7 +46,10 @@ unsafe fn caps(devinfo: *const DeviceRecord, call: &str) -> Result<Caps> {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_mmap_advise_create(dev: *const OpenDevice, mmap_advise: *mut *const Core) -> i32 {
+pub unsafe extern "C" fn doca_mmap_advise_create(
+    dev: *const OpenDevice,
+    mmap_advise: *mut *const Core,
+) -> i32 {
     const CALL: &str = "doca_mmap_advise_create";
     guard_unforked(CALL, || {
         // SAFETY: a handle, or NULL.
@@ -77,7 +84,9 @@ pub unsafe extern "C" fn doca_mmap_advise_as_ctx(mmap_advise: *const Core) -> *c
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_mmap_advise_cap_task_cache_invalidate_is_supported(devinfo: *const DeviceRecord) -> i32 {
+pub unsafe extern "C" fn doca_mmap_advise_cap_task_cache_invalidate_is_supported(
+    devinfo: *const DeviceRecord,
+) -> i32 {
     // SAFETY: a handle, or NULL.
     guard(|| unsafe { caps(devinfo, "doca_mmap_advise_cap_task_cache_invalidate_is_supported") }.map(|_| ()))
 }
@@ -160,7 +169,9 @@ pub unsafe extern "C" fn doca_mmap_advise_task_invalidate_cache_alloc_init(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn doca_mmap_advise_task_invalidate_cache_as_doca_task(task: *const Slot) -> *const Slot {
+pub unsafe extern "C" fn doca_mmap_advise_task_invalidate_cache_as_doca_task(
+    task: *const Slot,
+) -> *const Slot {
     task
 }
 

@@ -72,8 +72,12 @@ impl MmapAdvise {
 }
 
 impl Engine for MmapAdvise {
-    const INFO: &'static EngineInfo =
-        &EngineInfo { name: "mmap_advise", kind: EngineKind::Dma, tasks: &["invalidate_cache"], fatal: false };
+    const INFO: &'static EngineInfo = &EngineInfo {
+        name: "mmap_advise",
+        kind: EngineKind::Dma,
+        tasks: &["invalidate_cache"],
+        fatal: false,
+    };
     type Caps = Caps;
     type Config = Config;
     type Job = Job;

@@ -16,7 +16,8 @@ fn the_buffer_comes_back_unchanged() {
     let mut buf = memory.buf(0..4096).unwrap();
     buf.push_slice(b"still here").unwrap();
     let mut pe = ProgressEngine::new(&session).unwrap();
-    let mut advise = Context::<MmapAdvise>::start(&mut pe, &device, Config::default()).unwrap().wait(&mut pe).unwrap();
+    let mut advise =
+        Context::<MmapAdvise>::start(&mut pe, &device, Config::default()).unwrap().wait(&mut pe).unwrap();
     let flying = advise.submit(InvalidateCache { buf }).unwrap();
     let done = pe.run(flying);
     assert!(done.result.is_ok());

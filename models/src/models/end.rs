@@ -2,11 +2,11 @@
 
 use super::ring::Rig;
 use crate::context::{Core, SMALL, State};
+use crate::ending;
 use crate::handle::{Kept, core_ref};
 use crate::pe::Pe;
 use crate::slot::Slot;
 use crate::sync::{Ordering, STRICT, USUAL, World, explore};
-use crate::ending;
 use loom::thread;
 
 /// A progress call, in the order of `Pe::sweep`: every context of the ring is visited once. Returns the tasks reported.

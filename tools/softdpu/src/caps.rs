@@ -133,10 +133,12 @@ fn answer(function: &Function, call: &str) -> Option<Answer> {
         "doca_dma_cap_get_max_num_tasks" => on_dma(dma.max_num_tasks.into()),
         "doca_dma_cap_task_memcpy_get_max_buf_size" => on_dma(dma.max_buf_size),
         "doca_dma_cap_task_memcpy_get_max_buf_list_len" => on_dma(dma.max_buf_list_len.into()),
-        "doca_mmap_advise_cap_task_cache_invalidate_is_supported" => match softdpu::mmap_advise::Caps::of(function) {
-            Ok(_) => Answer::Yes,
-            Err(_) => Answer::No,
-        },
+        "doca_mmap_advise_cap_task_cache_invalidate_is_supported" => {
+            match softdpu::mmap_advise::Caps::of(function) {
+                Ok(_) => Answer::Yes,
+                Err(_) => Answer::No,
+            }
+        }
         call if call.starts_with("doca_aes_gcm_") => return aes_gcm(function, call),
         call if call.starts_with("doca_compress_") => return compress(function, call),
         call if call.starts_with("doca_sha_") => return sha(function, call),
@@ -199,7 +201,8 @@ fn sha(function: &Function, call: &str) -> Option<Answer> {
     let all = |features: &[Feature]| {
         if features.iter().all(|f| function.has(*f)) { Answer::Yes } else { Answer::No }
     };
-    let largest = |size: fn(Algorithm) -> usize| Algorithm::ALL.into_iter().map(size).max().unwrap_or(0) as u64;
+    let largest =
+        |size: fn(Algorithm) -> usize| Algorithm::ALL.into_iter().map(size).max().unwrap_or(0) as u64;
     Some(match call.strip_prefix("doca_sha_cap_")? {
         "task_hash_get_supported" => all(&[Feature::Sha1, Feature::Sha256, Feature::Sha512]),
         "task_partial_hash_get_supported" => {
@@ -217,7 +220,8 @@ fn sha(function: &Function, call: &str) -> Option<Answer> {
 /// The answers of the erasure coding engine.
 fn erasure_coding(function: &Function, call: &str) -> Option<Answer> {
     let limits = &function.limits().erasure_coding;
-    let number = |n: u64| if function.supports(EngineKind::ErasureCoding) { Answer::Number(n) } else { Answer::No };
+    let number =
+        |n: u64| if function.supports(EngineKind::ErasureCoding) { Answer::Number(n) } else { Answer::No };
     let can = |feature| if function.has(feature) { Answer::Yes } else { Answer::No };
     Some(match call.strip_prefix("doca_ec_cap_")? {
         "get_max_block_size" => number(limits.max_block_size),

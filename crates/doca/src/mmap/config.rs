@@ -4,8 +4,8 @@
 use super::state::{Farewell, FreeCallback, Mmap};
 use crate::call::enter;
 use crate::dev::{Dev, MAX_EXPORT_ACCESS_TOKEN, device};
-use softdpu_memory::export::MAX_TOKEN;
 use softdpu_memory::dmabuf::DmabufRange;
+use softdpu_memory::export::MAX_TOKEN;
 use softdpu_memory::handle::checked;
 use softdpu_memory::region::Access;
 use softdpu_status::{Code, Result};

@@ -1,8 +1,8 @@
 //! Descriptors as Rust owns them, and as flying tasks borrow them.
 #![expect(unsafe_code, reason = "links between descriptors are raw pointers into type-stable memory")]
 
-use super::{Node, Store};
 use super::check_window;
+use super::{Node, Store};
 use crate::region::Region;
 use core::any::Any;
 use core::ptr::NonNull;
@@ -27,7 +27,12 @@ impl Owned {
     ///
     /// # Errors
     /// NoMemory; InvalidValue when the window leaves the region.
-    pub(crate) fn new(region: &Region, keep: Arc<dyn Any + Send + Sync>, addr: usize, len: usize) -> Result<Owned> {
+    pub(crate) fn new(
+        region: &Region,
+        keep: Arc<dyn Any + Send + Sync>,
+        addr: usize,
+        len: usize,
+    ) -> Result<Owned> {
         check_window(region, addr, len, addr, 0)?;
         let node = loop {
             if let Some(node) = COMMON.take(region) {

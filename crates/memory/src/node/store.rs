@@ -33,7 +33,13 @@ pub struct Store {
 impl Store {
     /// A store that one thread uses at a time.
     pub const fn new() -> Store {
-        Store { free: Cell::new(core::ptr::null()), total: Cell::new(0), available: Cell::new(0), lock: None, tied: Cell::new(false) }
+        Store {
+            free: Cell::new(core::ptr::null()),
+            total: Cell::new(0),
+            available: Cell::new(0),
+            lock: None,
+            tied: Cell::new(false),
+        }
     }
 
     /// A store that many threads may use.
