@@ -1,1 +1,6 @@
 //! Example programs, one page each.
+
+/// The README's Rust program, compiled and run as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

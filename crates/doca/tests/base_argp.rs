@@ -185,7 +185,8 @@ fn registration_owns_and_checks() {
     let _turn = turn();
     init();
     // Each missing attribute, and the parser takes the flag all the same.
-    let cases: [(&str, fn(ParamHandle)); 4] = [
+    type Spoil = fn(ParamHandle);
+    let cases: [(&str, Spoil); 4] = [
         // SAFETY: NULL takes the name away.
         ("name", |param| unsafe { doca_argp_param_set_long_name(param, std::ptr::null()) }),
         // SAFETY: NULL takes the text away.
@@ -445,8 +446,8 @@ fn devices_and_representors_are_opened() {
     let opened = DEVICES.take();
     let args: Vec<_> = opened
         .iter()
-        // SAFETY: device arguments are valid until the parser goes.
         .map(|(value, _)| {
+            // SAFETY: device arguments are valid until the parser goes.
             (!value.devargs.is_null()).then(|| unsafe { CStr::from_ptr(value.devargs) }.to_owned())
         })
         .collect();

@@ -8,7 +8,7 @@
 mod bytes;
 
 use crate::node::Node;
-use crate::region::{ALIVE, CAN_READ, CAN_WRITE, FAR, GUARDED, MOVED, Region, SHARED};
+use crate::region::{ALIVE, CAN_READ, CAN_WRITE, EXPOSED, FAR, GUARDED, MOVED, Region, SHARED};
 pub use bytes::copy_shared;
 use bytes::{copy_line, copy_stream};
 use softdpu_status::{Code, Error, Result};
@@ -52,7 +52,8 @@ impl Gate {
     /// May source and destination be looked at where they lie: rights there, memory that only this process touches?
     #[inline(always)]
     pub(crate) fn is_plain(&self, src: &Region, dst: &Region) -> bool {
-        src.word() & self.read_mask == self.read && dst.word() & self.write_mask == self.write
+        src.word() & (self.read_mask | EXPOSED) == self.read
+            && dst.word() & (self.write_mask | EXPOSED) == self.write
     }
 
     /// Most bytes of one task.

@@ -2,12 +2,12 @@
 //! and destination lie to each other.
 
 use crate::node::Node;
-use crate::region::{ALIVE, FAR, GUARDED, MOVED, Region, SHARED};
+use crate::region::{ALIVE, EXPOSED, FAR, GUARDED, MOVED, Region, SHARED};
 
 /// May references to the region's bytes be formed?
 #[inline(always)]
 pub(crate) fn is_private(region: &Region) -> bool {
-    region.word() & (ALIVE | SHARED | FAR | MOVED | GUARDED) == ALIVE
+    region.word() & (ALIVE | EXPOSED | SHARED | FAR | MOVED | GUARDED) == ALIVE
 }
 
 /// Is it a lone buffer of private memory, which needs no marks?

@@ -114,6 +114,9 @@ pub const FAR: u64 = 1 << 12;
 pub const MOVED: u64 = 1 << 13;
 /// Somebody else may end it at any time (an import): engines mark every access, and closing waits for them.
 pub const GUARDED: u64 = 1 << 14;
+/// It was exported: others may look at it, and write if they were allowed to, while a task works. Copies go on as before
+/// (they show no more than the copy itself); engines that must not be watched, or not be changed under, use a bounce.
+pub const EXPOSED: u64 = 1 << 15;
 /// First device bit.
 pub const DEVICE_SHIFT: u32 = 16;
 
@@ -188,6 +191,11 @@ impl Region {
     /// The access is over.
     pub(crate) fn leave(&self) {
         self.users.fetch_sub(1, SeqCst);
+    }
+
+    /// Marks an open region as exported.
+    pub fn expose(&self) {
+        self.access.fetch_or(EXPOSED, SeqCst);
     }
 
     /// The access word.

@@ -44,6 +44,8 @@ impl Mmap {
         }
         let token = state.tokens.iter().find(|(id, _)| *id == device.id());
         let token = token.and_then(|(_, (bytes, len))| bytes.get(..*len));
+        // Before anybody can import it.
+        self.region().expose();
         let exported = export::export(&Name(self), origin, device, kind, token)?;
         state.exports.try_reserve(1).map_err(|_| Error::new(Code::NoMemory, "no memory for an export"))?;
         let bytes = (exported.bytes().as_ptr(), exported.bytes().len());

@@ -26,7 +26,7 @@ pub(crate) fn watchdog(test: &'static str) -> Watchdog {
 
 /// An empty folder; its name has a blank, because users' folders do.
 pub(crate) fn folder(test: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli {test}"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli {test} {}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder
