@@ -144,6 +144,7 @@ impl Work {
     fn together(&self) -> usize {
         1
     }
+    fn abandon(&self, _: &Slot) {}
     fn run_many(&self, slots: &[&'static Slot]) {
         slots.iter().for_each(|slot| self.run(slot));
     }

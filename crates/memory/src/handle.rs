@@ -236,6 +236,8 @@ impl DeviceRecord {
 
 struct Chunks<T> {
     free: Vec<NonNull<T>>,
+    /// Places there are, free or not: the list has room for all of them, so that giving one back never allocates.
+    total: usize,
 }
 
 // SAFETY: the list holds addresses of places nobody uses; they carry no thread-bound state.
@@ -257,7 +259,7 @@ const CHUNK: usize = 16;
 impl<T: Object> Slab<T> {
     /// An empty slab, for a `static`.
     pub const fn new() -> Slab<T> {
-        Slab { chunks: Mutex::new(Chunks { free: Vec::new() }) }
+        Slab { chunks: Mutex::new(Chunks { free: Vec::new(), total: 0 }) }
     }
 
     /// Puts an object into a place and brings it to life. Any thread.
@@ -271,6 +273,8 @@ impl<T: Object> Slab<T> {
             place.write(value);
             place.cast::<Head>().as_ref().wake(T::KIND);
         }
+        // Whoever retires it may have nothing but a reference left; see `retire_at`.
+        place.as_ptr().expose_provenance();
         Ok(place)
     }
 
@@ -281,8 +285,8 @@ impl<T: Object> Slab<T> {
             return Ok(place);
         }
         let layout = Layout::array::<T>(CHUNK).map_err(|_| no_memory)?;
-        // Room for the way back first, so that `retire` never allocates.
-        chunks.free.try_reserve(CHUNK).map_err(|_| no_memory)?;
+        let (total, held) = (chunks.total + CHUNK, chunks.free.len());
+        chunks.free.try_reserve(total - held).map_err(|_| no_memory)?;
         // SAFETY: the layout has a size above zero, since every object has a head.
         let start = NonNull::new(unsafe { std::alloc::alloc(layout) }.cast::<T>()).ok_or(no_memory)?;
         for i in 0..CHUNK {
@@ -294,8 +298,7 @@ impl<T: Object> Slab<T> {
                 chunks.free.push(place);
             }
         }
-        // Keep room for all places of all chunks to come back.
-        chunks.free.try_reserve(CHUNK).map_err(|_| no_memory)?;
+        chunks.total = total;
         Ok(start)
     }
 
@@ -312,6 +315,19 @@ impl<T: Object> Slab<T> {
         }
         let mut chunks = self.chunks.lock().unwrap_or_else(|e| e.into_inner());
         chunks.free.push(object);
+    }
+}
+
+impl<T: Object> Slab<T> {
+    /// As [`Slab::retire`], for who has only a reference: the right to the whole object is the slab's own.
+    ///
+    /// # Safety
+    /// As [`Slab::retire`]; the reference is not used any more.
+    pub unsafe fn retire_at(&'static self, object: *const T) {
+        if let Some(object) = NonNull::new(core::ptr::with_exposed_provenance_mut::<T>(object.addr())) {
+            // SAFETY: the caller's promise; the provenance was exposed by `make`.
+            unsafe { self.retire(object) };
+        }
     }
 }
 

@@ -126,7 +126,10 @@ impl Core {
         if slot.parts.finished() {
             slot.finish(match slot.part_failed.load(Ordering::Relaxed) {
                 0 => self.work().close(slot, total),
-                failed => Err(Code::from_number(failed).unwrap_or(Code::Unexpected)),
+                failed => {
+                    self.work().abandon(slot);
+                    Err(Code::from_number(failed).unwrap_or(Code::Unexpected))
+                }
             });
         }
         true

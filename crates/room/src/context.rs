@@ -74,6 +74,8 @@ pub struct Core {
     /// The Rust handle is gone.
     pub(crate) abandoned: AtomicU8,
     pub(crate) buried: AtomicU8,
+    /// Its engine panicked in a turn: progress stops it.
+    pub(crate) broken: AtomicU8,
     /// Visits in a row that found nothing.
     pub(crate) idle_visits: AtomicU32,
     /// C: tasks allocated and not freed.
@@ -122,6 +124,7 @@ impl Core {
             idle_visits: AtomicU32::new(0),
             held: AtomicU32::new(0),
             buried: AtomicU8::new(0),
+            broken: AtomicU8::new(0),
             seen: AtomicU32::new(0),
             lanes: Lanes::new(LanePair { main: Bench::new(Lane::new(1, false)?, Vec::new()), outbox: None }),
             work: WorkCell::new(Box::new(crate::handle::NoWork)),

@@ -155,6 +155,12 @@ pub trait Compute: Send + Sync + 'static {
         Ok(total)
     }
 
+    /// A job in steps or parts that was begun fails or is flushed instead of reaching [`Compute::close`]: what must not
+    /// stay behind of it goes now.
+    fn abandon(&self, job: &mut <Self::Engine as Engine>::Job) {
+        let _ = job;
+    }
+
     /// The status of a failed task, from the reason of the failure.
     fn status(&self, reason: Error) -> Code {
         reason.code()
@@ -205,6 +211,10 @@ pub trait Work: Send + Sync {
     /// # Errors
     /// The status the task fails with.
     fn close(&self, slot: &Slot, total: u64) -> Result<u64, Code>;
+    /// After the last part or step of a task that fails instead.
+    fn abandon(&self, slot: &Slot) {
+        let _ = slot;
+    }
     /// Drops the job in the slot.
     fn discard(&self, slot: &Slot);
     /// Lands a task of the Rust face that goes to a handler.

@@ -14,7 +14,6 @@ use crate::pe::Pe;
 use crate::slot::Slot;
 use crate::sync::{AtomicU8, AtomicU32};
 use core::cell::UnsafeCell;
-use core::ptr::NonNull;
 use softdpu_memory::handle::{Object, Slab, kind};
 use softdpu_status::{Code, Result};
 
@@ -45,7 +44,7 @@ pub(crate) fn make_core(core: Core) -> Result<&'static Core> {
 pub(crate) fn retire_core(core: &'static Core) {
     core.strip();
     // SAFETY: came from CORES (all contexts do); the caller vouches that nobody uses it any more.
-    unsafe { CORES.retire(NonNull::from(core)) };
+    unsafe { CORES.retire_at(core) };
 }
 
 /// Brings a progress engine to life.
@@ -60,7 +59,7 @@ pub(crate) fn make_pe(pe: Pe) -> Result<&'static Pe> {
 /// Retires a progress engine that no context is connected to.
 pub(crate) fn retire_pe(pe: &'static Pe) {
     // SAFETY: came from ENGINES; the caller vouches that nobody uses it any more.
-    unsafe { ENGINES.retire(NonNull::from(pe)) };
+    unsafe { ENGINES.retire_at(pe) };
 }
 
 /// Reads a word that only the calling party writes: a plain load, which the compiler may fold into what follows.

@@ -8,7 +8,7 @@ use crate::context::Core;
 use crate::engine::{Engine, Shape, Work};
 use crate::job::empty;
 use crate::slot::Slot;
-use crate::sync::ProtocolCell;
+use crate::sync::{Ordering, ProtocolCell};
 use core::marker::PhantomData;
 use core::panic::AssertUnwindSafe;
 use softdpu_status::{Code, Result};
@@ -161,7 +161,8 @@ impl<H: Hardware> Work for Peered<H> {
             Err(_) => {
                 log::error!(target: "softdpu::ctx", "{} context {core:p}: the engine panicked; the context stops",
                     core.info().name);
-                core.leave_running();
+                // The state is progress's to change: this may be a worker.
+                core.broken.store(1, Ordering::Release);
                 true
             }
         }

@@ -173,6 +173,13 @@ impl<H: Compute> Work for Computed<H> {
         }
     }
 
+    fn abandon(&self, slot: &Slot) {
+        let job = self.job(slot);
+        if catch_unwind(AssertUnwindSafe(|| self.hardware.abandon(job))).is_err() {
+            broken(slot);
+        }
+    }
+
     fn discard(&self, slot: &Slot) {
         drop(empty::<H::Engine>(slot));
     }

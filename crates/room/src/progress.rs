@@ -182,6 +182,7 @@ impl Pe {
         let lane = core.lane();
         if lane.is_unordered() && lane.front().is_none() && may_work {
             core.turn(lane);
+            self.stop_if_broken(core);
         }
         let Some(slot) = lane.front() else { return self.visit_empty(core) };
         let mut visit = Visit::Nothing;
@@ -228,10 +229,22 @@ impl Pe {
     fn fail(&'static self, core: &'static Core, slot: &'static Slot) {
         log::warn!(target: "softdpu::ctx",
             "{} context {core:p}: task {slot:p} failed with status {}; the context stops", core.info().name, slot.status());
+        self.stop_failed(core);
+    }
+
+    fn stop_failed(&'static self, core: &'static Core) {
         core.set_state(State::Stopping);
         self.enter();
         core.call_state(State::Running, State::Stopping);
         self.leave();
+    }
+
+    /// A context whose engine panicked in a turn stops.
+    fn stop_if_broken(&'static self, core: &'static Core) {
+        if core.broken.load(Ordering::Acquire) != 0 && core.is_running() {
+            core.broken.store(0, Ordering::Relaxed);
+            self.stop_failed(core);
+        }
     }
 
     /// A stopping context that has nothing left becomes idle. The program may destroy it in the callback.
@@ -309,6 +322,7 @@ impl Pe {
         }
         if lane.is_unordered() {
             core.turn(lane);
+            self.stop_if_broken(core);
         } else if lane.has_queued() && lane.lock().enter() {
             core.carry_out_many(lane);
             lane.lock().leave();

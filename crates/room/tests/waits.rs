@@ -20,6 +20,7 @@ enum Job {
     Add(u64),
     Wait(u64),
     Lose,
+    Break,
 }
 
 #[derive(Debug)]
@@ -28,6 +29,8 @@ struct Add(u64);
 struct Wait(u64);
 #[derive(Debug)]
 struct Lose;
+#[derive(Debug)]
+struct Break;
 
 macro_rules! task {
     ($task:ident, $into:expr, $from:pat => $back:expr) => {
@@ -52,6 +55,7 @@ macro_rules! task {
 task!(Add, |t: Add| Job::Add(t.0), Job::Add(n) => Add(n));
 task!(Wait, |t: Wait| Job::Wait(t.0), Job::Wait(n) => Wait(n));
 task!(Lose, |_| Job::Lose, Job::Lose => Lose);
+task!(Break, |_| Job::Break, Job::Break => Break);
 
 impl Engine for Counter {
     const INFO: &'static EngineInfo =
@@ -86,6 +90,7 @@ impl Hardware for Counting {
                 }
                 Job::Wait(n) => self.waiting.push((n, ticket)),
                 Job::Lose => drop(ticket),
+                Job::Break => panic!("expected by the test"),
             }
         }
         let count = self.count;
@@ -140,6 +145,20 @@ fn a_lost_ticket_completes_with_unexpected() {
     let (mut pe, mut context) = start();
     let lost = context.submit(Lose).unwrap();
     assert_eq!(pe.run(lost).result.map_err(|e| e.code()), Err(Code::Unexpected));
+}
+
+/// Whoever has a job when the engine breaks gets it back, and the context stops; nothing hangs.
+#[test]
+fn an_engine_that_panics_stops_its_context() {
+    let (mut pe, mut context) = start();
+    let wait = context.submit(Wait(9)).unwrap();
+    pe.progress();
+    let fatal = context.submit(Break).unwrap();
+    assert_eq!(pe.run(fatal).result.map_err(|e| e.code()), Err(Code::Unexpected));
+    assert_eq!(pe.run(wait).result.map_err(|e| e.code()), Err(Code::IoFailed));
+    pe.progress();
+    assert_eq!(context.state(), softdpu_room::context::State::Idle);
+    assert_eq!(context.submit(Add(1)).map(|_| ()).unwrap_err().error.code(), Code::BadState);
 }
 
 #[test]

@@ -352,6 +352,17 @@ impl Compute for AesGcm {
         }
     }
 
+    /// Flushed half way: plain text that nobody vouched for does not stay.
+    fn abandon(&self, job: &mut Job) {
+        let Some(mut pieces) = self.take_long(job) else { return };
+        if let Ok(plan) = self.plan(job)
+            && let Ok(mut hold) = Hold::both(plan.src, plan.dst, &self.gate)
+        {
+            pieces.withdraw(&plan, &mut hold);
+            self.put_away(&plan, pieces);
+        }
+    }
+
     fn close(&self, job: &mut Job, _: u64) -> Result<u64> {
         let plan = self.plan(job)?;
         let Some(mut pieces) = self.take_long(job) else {

@@ -195,7 +195,12 @@ unsafe fn job(task: *const Slot, call: &str, stale: bool) -> Option<*mut Job> {
     // SAFETY: a handle, or NULL; slots are never given back to the system.
     unsafe {
         match live(task) {
-            Some(slot) => Some(slot.job::<Job>()),
+            Some(slot) if slot.context().is_of(Dma::INFO) => Some(slot.job::<Job>()),
+            Some(slot) => {
+                log::error!(target: "softdpu::handle", "{call}: task {task:p} is a {} task, not a dma task",
+                    slot.context().info().name);
+                None
+            }
             None if stale && !task.is_null() && (*task.cast::<Head>()).is(kind::TASK | DEAD_BIT) => {
                 Some((*task).job::<Job>())
             }
