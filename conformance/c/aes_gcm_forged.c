@@ -34,9 +34,8 @@ static struct doca_buf *room(struct gcm *gcm, struct doca_mmap *map, size_t at, 
 }
 
 static void forge(struct gcm *gcm, struct doca_mmap *map, struct doca_aes_gcm_key *key, size_t len, size_t flip,
-		  int in_place, int list)
+		  int in_place, int list, int exported)
 {
-	int imported = map != gcm->map;
 	struct gcm_message m = {key, iv, 12, 16, 3};
 	size_t to = in_place ? AT_SEALED : AT_DST, k;
 	struct doca_buf *src, *dst, *tail;
@@ -61,7 +60,7 @@ static void forge(struct gcm *gcm, struct doca_mmap *map, struct doca_aes_gcm_ke
 	CHECK_U64(gcm_data_len(dst), 0);
 	CHECK(!shows(gcm->mem + to + 3, gcm->mem + 3, len - 3));
 	for (k = 3; !in_place && k < len + 64; k++)
-		MUST_BE(gcm->mem[to + k] == (k < len && !imported ? 0 : 0xa5));
+		MUST_BE(gcm->mem[to + k] == (k < len && !exported ? 0 : 0xa5));
 	gcm->mem[AT_SEALED + flip] ^= 0x40;
 	if (!in_place) {
 		CHECK_OK(gcm_run(gcm, 0, src, dst, &m));
@@ -85,17 +84,25 @@ int main(void)
 
 	gcm_setup(&gcm, BYTES, DOCA_ACCESS_FLAG_LOCAL_READ_WRITE | DOCA_ACCESS_FLAG_PCI_READ_WRITE);
 	MUST(doca_aes_gcm_key_create(gcm.aes_gcm, raw, DOCA_AES_GCM_KEY_128, &key));
-	MUST(doca_mmap_export_pci(gcm.map, gcm.dev, &desc, &desc_len));
-	MUST(doca_mmap_create_from_export(NULL, desc, desc_len, gcm.dev, &imported));
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		for (way = 0; way < 8; way++) {
-			struct doca_mmap *map = way & 4 ? imported : gcm.map;
+	/* First memory that nobody else can look at, then the same memory once it was exported: through the owner's map
+	 * and through the import. */
+	for (way = 0; way < 12; way++) {
+		struct doca_mmap *map = gcm.map;
+
+		if (way == 4) {
+			MUST(doca_mmap_export_pci(gcm.map, gcm.dev, &desc, &desc_len));
+			MUST(doca_mmap_create_from_export(NULL, desc, desc_len, gcm.dev, &imported));
+		}
+		if (way >= 8)
+			map = imported;
+		for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 			size_t len = sizes[i];
 
-			forge(&gcm, map, key, len, 0, way & 1, way >> 1 & 1);
-			forge(&gcm, map, key, len, len / 2 + 1, way & 1, way >> 1 & 1);
-			forge(&gcm, map, key, len, len + 15, way & 1, way >> 1 & 1);
+			forge(&gcm, map, key, len, 0, way & 1, way >> 1 & 1, way >= 4);
+			forge(&gcm, map, key, len, len / 2 + 1, way & 1, way >> 1 & 1, way >= 4);
+			forge(&gcm, map, key, len, len + 15, way & 1, way >> 1 & 1, way >= 4);
 		}
+	}
 	CHECK_OK(doca_ctx_get_state(gcm.ctx, &state));
 	CHECK_U64(state, DOCA_CTX_STATE_RUNNING);
 	CHECK_OK(doca_aes_gcm_key_destroy(key));

@@ -1,6 +1,6 @@
 //! Loom models of the hand-made concurrency of the engine room.
 //!
-//! The files of the room are included as they stand, with the primitives of [`sync`] in the place of `core`'s. `build.rs`
+//! The files of the room are included as they stand, with the primitives of `sync.rs` in the place of `core`'s. `build.rs`
 //! cuts single functions out of files that cannot be included whole, and makes broken variants of the source. Each model
 //! is run on the source, where it must hold, and on broken variants (a line changed, or a barrier left out), where it
 //! must fail: a model that cannot fail proves nothing.

@@ -27,7 +27,7 @@ pub(crate) fn here(node: &Node, at: usize) -> usize {
 pub enum Overlap {
     /// No byte in common (or one of them is not private memory, which is copied anyway).
     Apart,
-    /// Byte for byte the same: what a [`Sink`] offers holds the source's bytes at the same offsets.
+    /// Byte for byte the same: what a `Sink` offers holds the source's bytes at the same offsets.
     Same,
     /// Some bytes in common, at different offsets.
     Mixed,

@@ -45,7 +45,7 @@ pub struct Sha {
 /// Handlers of posted tasks, by kind.
 #[derive(Default)]
 pub struct Handlers {
-    /// Gets every [`Hash`] that was posted.
+    /// Gets every [`Hash`](struct@Hash) that was posted.
     pub hash: Option<Handler<Hash>>,
     /// Gets every [`Update`] that was posted.
     pub update: Option<Handler<Update>>,

@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `algorithm.rs` | [`Algorithm`]: names, sizes |
-//! | `task.rs` | [`Hash`], [`Update`], [`Finish`], and the job they become |
+//! | `task.rs` | [`Hash`](struct@Hash), [`Update`], [`Finish`], and the job they become |
 //! | `state.rs` | [`HashState`]: a hash under way, which travels with its tasks |
 //! | `caps.rs` | what a device can do |
 //! | `hardware.rs` | how a job is carried out |

@@ -120,7 +120,7 @@ macro_rules! sha1_five {
     };
 }
 
-/// As [`sha2`].
+/// As [`macro@sha2`].
 macro_rules! sha1 {
     ($(#[$doc:meta])* $name:ident, $feature:literal, $v:ident) => {
         $(#[$doc])*
