@@ -58,7 +58,7 @@ const CUTS: &[(&str, &str, &str, &[&str])] = &[
         "ending.rs",
         "",
         "ending.rs",
-        &["membership", "request_stop", "invite", "bury_if_over", "bury", "land_alone"],
+        &["membership", "request_stop", "invite", "give_up", "bury", "lay_out", "inter", "land_alone"],
     ),
     ("bell.rs", "Bell", "board.rs", &["always", "is_asleep", "lie_down", "ring"]),
 ];

@@ -11,11 +11,18 @@ loom::lazy_static! {
     static ref GRAVEYARD: Mutex<Vec<&'static Core>> = Mutex::new(Vec::new());
 }
 
-/// What a dropped handle does, in the order of the room's `Drop for Context`.
-pub(crate) fn drop_handle(core: &'static Core) {
+/// The end of a handle, with a look at the context where [`drop_handle`] looks at it last. `early`: what must not be, that
+/// it is said to be abandoned before the membership is held.
+pub(crate) fn drop_handle_watched(core: &'static Core, early: bool) {
     request_stop(core);
+    if early {
+        core.abandoned.store(1, Ordering::Release);
+    }
+    let guard = membership();
+    // Whoever holds the membership may look: nobody can have given it up.
+    let _ = core.lanes();
     core.abandoned.store(1, Ordering::Release);
-    bury_if_over(core);
+    bury(core, guard);
 }
 
 /// What the next start of a context does, on any thread: contexts that are buried are given up.
@@ -33,7 +40,7 @@ mod cut {
     include!(concat!(env!("OUT_DIR"), "/cut_ending.rs"));
     include!(concat!(env!("OUT_DIR"), "/cut_settle.rs"));
 }
-pub(crate) use cut::{bury, bury_if_over, invite, membership, request_stop};
+pub(crate) use cut::{bury, give_up as drop_handle, invite, membership, request_stop};
 
 /// Futures that wait for the context: none here.
 mod waiters {

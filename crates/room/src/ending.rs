@@ -162,26 +162,43 @@ pub(crate) fn invite(core: &'static Core) {
     }
 }
 
-/// An idle context that nobody will submit to any more leaves its engine.
-pub(crate) fn bury_if_over(core: &'static Core) {
-    bury(core, membership());
+/// The handle of a context goes. That it is gone is said with the membership held: from then on the context may be given
+/// up by somebody else.
+pub(crate) fn give_up(core: &'static Core) {
+    request_stop(core);
+    let guard = membership();
+    core.abandoned.store(1, Ordering::Release);
+    bury(core, guard);
 }
 
-/// The same for who has the membership. The caller touches the context no more.
+/// An idle context that nobody will submit to any more leaves its engine. For who has the membership; the caller touches
+/// the context no more.
 pub(crate) fn bury(core: &'static Core, guard: MutexGuard<'static, ()>) {
+    if lay_out(core) {
+        drop(guard);
+        inter(core);
+    }
+}
+
+/// Takes a context that is over out of its engine; true when it was, and the caller must [`inter`] it. For who has the
+/// membership.
+pub(crate) fn lay_out(core: &'static Core) -> bool {
     // One that is still visited has a late task; it comes here again when it rests.
     let over = core.abandoned.load(Ordering::Acquire) != 0
         && core.state() == State::Idle
         && core.active.load(Ordering::Acquire) == 0;
     if !over || core.buried.swap(1, Ordering::AcqRel) != 0 {
-        return;
+        return false;
     }
     if let Some(pe) = core.engine() {
         pe.connected().retain(|c| !core::ptr::eq(*c, core));
         core.pe.store(core::ptr::null_mut(), Ordering::Relaxed);
     }
-    drop(guard);
-    // Without a lock: wakers are foreign code.
+    true
+}
+
+/// What was laid out goes where it is given up as soon as its slots are back. Without a lock: wakers are foreign code.
+pub(crate) fn inter(core: &'static Core) {
     waiters::forget(core);
     GRAVEYARD.lock().unwrap_or_else(|e| e.into_inner()).push(core);
 }

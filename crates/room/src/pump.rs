@@ -1,11 +1,11 @@
 //! The progress engine of the Rust face: progress, sleep, run a future.
 
 use crate::context::{Core, State};
-use crate::ending::membership;
+use crate::ending::{inter, lay_out, membership};
 use crate::pe::Pe;
 use crate::session::Session;
 use crate::sync::Ordering;
-use crate::typed::{bury_if_over, sweep_graveyard};
+use crate::typed::sweep_graveyard;
 use crate::waiters;
 use core::cell::Cell;
 use core::future::Future;
@@ -322,7 +322,7 @@ impl Drop for ProgressEngine {
             self.pe.connected().iter().copied().filter(|core| core.leave_running()).collect()
         };
         stopped.into_iter().for_each(Core::activate);
-        let left: Vec<_> = loop {
+        let over: Vec<_> = loop {
             let membership = membership();
             let mut connected = self.pe.connected();
             if connected.iter().all(|c| c.state() == State::Idle && c.in_flight() == 0) {
@@ -331,14 +331,14 @@ impl Drop for ProgressEngine {
                     self.pe.unlink(core);
                     core.pe.store(core::ptr::null_mut(), Ordering::Relaxed);
                 }
-                break connected.drain(..).collect();
+                break connected.drain(..).filter(|core| lay_out(core)).collect();
             }
             drop((connected, membership));
             if self.progress() == 0 {
                 std::thread::yield_now();
             }
         };
-        left.into_iter().for_each(bury_if_over);
+        over.into_iter().for_each(inter);
         sweep_graveyard();
         // Nothing is connected any more; a failure could only leak the object.
         let _ = self.pe.destroy();

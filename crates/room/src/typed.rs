@@ -9,7 +9,6 @@ use crate::progress::{TO_FUTURE, TO_HANDLER};
 use crate::pump::ProgressEngine;
 use crate::session::Device;
 use crate::slot::Slot;
-use crate::sync::Ordering;
 use crate::task::{Rejected, Task};
 use core::cell::Cell;
 use core::fmt;
@@ -17,7 +16,7 @@ use core::marker::PhantomData;
 use softdpu_status::{Code, Error, Result};
 
 pub use crate::ending::{Starting, Stopping};
-pub(crate) use crate::ending::{bury_if_over, request_stop, sweep_graveyard};
+pub(crate) use crate::ending::{give_up, request_stop, sweep_graveyard};
 pub use crate::ready::Ready;
 
 /// A running engine on a device.
@@ -294,9 +293,7 @@ impl<E: Engine> fmt::Debug for Context<E> {
 
 impl<E: Engine> Drop for Context<E> {
     fn drop(&mut self) {
-        request_stop(self.core);
-        self.core.abandoned.store(1, Ordering::Release);
-        bury_if_over(self.core);
+        give_up(self.core);
         sweep_graveyard();
     }
 }

@@ -117,6 +117,35 @@ fn broken_settle_without_the_light_barrier() {
     submit_while_it_settles(World { light: false, ..USUAL });
 }
 
+/// While one thread drops the handle, the other progresses and makes contexts of its own, which gives up those that are
+/// over.
+fn drop_while_others_give_up(early: bool) {
+    explore(USUAL, 3, move || {
+        let rig = Rig::new();
+        let (pe, core): (_, &'static Core) = (rig.pe.get(), rig.one.get());
+        let owner = thread::spawn(move || ending::drop_handle_watched(core, early));
+        progress(pe);
+        ending::sweep_graveyard();
+        owner.join().unwrap();
+        for _ in 0..3 {
+            progress(pe);
+            ending::sweep_graveyard();
+        }
+        assert!(core.retired.load(Ordering::Relaxed), "nobody gives the context up");
+    });
+}
+
+#[test]
+fn a_handle_dropped_while_others_give_up() {
+    drop_while_others_give_up(false);
+}
+
+#[test]
+#[should_panic(expected = "a context that was given up is looked at")]
+fn broken_abandoned_before_the_membership() {
+    drop_while_others_give_up(true);
+}
+
 /// A context that is given up too early is noticed.
 #[test]
 #[should_panic(expected = "a context that was given up is looked at")]
