@@ -9,8 +9,8 @@ mod bytes;
 
 use crate::node::Node;
 use crate::region::{ALIVE, CAN_READ, CAN_WRITE, EXPOSED, FAR, GUARDED, MOVED, Region, SHARED};
-pub use bytes::copy_shared;
 use bytes::{copy_line, copy_stream};
+pub use softdpu_link::copy_shared;
 use softdpu_status::{Code, Error, Result};
 
 /// From this many bytes on a copy may gain from bypassing the cache.

@@ -1,0 +1,75 @@
+//! Who a process is, told apart from a later one with the same number.
+
+use rustix::process::getpid;
+use softdpu_status::{Code, Error, Result};
+
+/// A process, told apart from a later one with the same number by its start time.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Owner {
+    /// Process number.
+    pub pid: u32,
+    /// Clock ticks between the start of the machine and that of the process.
+    pub started: u64,
+}
+
+impl Owner {
+    /// This process. Asked anew each time: after a fork the answer is another. Any thread.
+    ///
+    /// # Errors
+    /// Driver when `/proc` cannot tell.
+    pub fn this_process() -> Result<Owner> {
+        let pid = getpid().as_raw_nonzero().get().unsigned_abs();
+        let started = started("/proc/self/stat").ok_or_else(|| {
+            log::error!(target: crate::LOG, "/proc/self/stat does not tell when this process was started");
+            Error::new(Code::Driver, "start time of the process unknown")
+        })?;
+        Ok(Owner { pid, started })
+    }
+
+    /// Does the process exist? One that has ended and was not yet waited for does not.
+    pub fn is_alive(self) -> bool {
+        started(&format!("/proc/{}/stat", self.pid)) == Some(self.started)
+    }
+}
+
+/// Field 22 of a process's status line, unless field 3 says that it has ended. The name in field 2 may hold anything, so
+/// counting begins behind its end.
+fn started(path: &str) -> Option<u64> {
+    let line = std::fs::read(path).ok()?;
+    let name_end = line.iter().rposition(|&b| b == b')')?;
+    let mut fields = std::str::from_utf8(&line[name_end + 1..]).ok()?.split_ascii_whitespace();
+    match fields.next()? {
+        "Z" | "X" | "x" => None,
+        _ => fields.nth(18)?.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_knows_itself_and_others() {
+        let me = Owner::this_process().unwrap();
+        assert_eq!(me.pid, std::process::id());
+        assert!(me.is_alive());
+        assert!(!Owner { started: me.started + 1, ..me }.is_alive());
+        assert!(!Owner { pid: u32::MAX, ..me }.is_alive());
+    }
+
+    #[test]
+    fn a_process_that_ended_is_not_alive_even_before_it_is_waited_for() {
+        let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let owner =
+            Owner { pid: child.id(), started: started(&format!("/proc/{}/stat", child.id())).unwrap() };
+        assert!(owner.is_alive());
+        child.kill().unwrap();
+        // It becomes a zombie some time after the signal was sent.
+        while owner.is_alive() {
+            std::thread::yield_now();
+        }
+        assert!(std::fs::read(format!("/proc/{}/stat", owner.pid)).is_ok(), "the zombie is there");
+        child.wait().unwrap();
+        assert!(!owner.is_alive());
+    }
+}

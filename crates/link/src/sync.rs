@@ -1,0 +1,3 @@
+//! The primitives of the protocols between processes; the loom models put loom's in their place.
+
+pub use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
