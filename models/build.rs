@@ -53,7 +53,7 @@ const CUTS: &[(&str, &str, &str, &[&str])] = &[
         &["is_disowned", "carry_out", "carry_out_small", "open_large", "do_part", "assist", "wants_worker"],
     ),
     ("prepare.rs", "Core", "progress.rs", &["needs_progress", "may_idle", "prepare"]),
-    ("settle.rs", "Pe", "progress.rs", &["settle", "settle_shared", "enter", "leave"]),
+    ("settle.rs", "Pe", "progress.rs", &["settle", "settle_from", "settle_shared", "enter", "leave"]),
     (
         "ending.rs",
         "",

@@ -111,6 +111,26 @@ impl Core {
 
     pub(crate) fn call_state(&self, _: State, _: State) {}
 
+    /// What only engines with peers have; the models' one computes.
+    pub(crate) fn is_held_up(&self) -> bool {
+        false
+    }
+
+    /// See above.
+    pub(crate) fn needs_turn(&self) -> bool {
+        false
+    }
+
+    /// See above.
+    pub(crate) fn needs_turns(&self) -> bool {
+        false
+    }
+
+    /// See above.
+    pub(crate) fn may_rest(&self) -> bool {
+        true
+    }
+
     fn tasks_held(&self) -> u32 {
         0
     }
@@ -180,6 +200,7 @@ impl Work {
     fn unordered(&self) -> bool {
         false
     }
+    pub(crate) fn idle(&self, _: &'static Core) {}
 }
 
 pub(crate) use cut::active;

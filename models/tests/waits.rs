@@ -49,13 +49,14 @@ impl Engine for Clock {
         Ok(())
     }
     fn build(_: &Arc<Shared>, _: ()) -> Result<(Box<dyn Work>, u32)> {
-        Ok((Peered::new(Waiting(Vec::new())), 16))
+        Ok((Peered::new(Waiting(Vec::new()), ()), 16))
     }
 }
 
 struct Waiting(Vec<Ticket<Clock>>);
 impl Hardware for Waiting {
     type Engine = Clock;
+    type Desk = ();
     fn turn(&mut self, port: &mut Port<'_, Clock>) -> Turn {
         let mut turn = Turn::Idle;
         while let Some(ticket) = port.take() {

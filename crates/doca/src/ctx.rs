@@ -46,7 +46,10 @@ pub unsafe extern "C" fn doca_ctx_start(context: *const Core) -> c_int {
                 core.info().name, core.info().tasks.join(", "));
             return Err(Error::new(Code::InvalidValue, "mandatory configuration is missing"));
         };
-        core.start(|| starter(core))
+        match core.start(|| starter(core))? {
+            true => Ok(()),
+            false => Err(Error::new(Code::InProgress, "starting")),
+        }
     })
 }
 

@@ -179,6 +179,6 @@ impl Core {
 
     /// Is there anything a worker would have to do now or soon?
     pub fn wants_worker(&self) -> bool {
-        self.lanes().any(Lane::has_work) || self.work().unordered() && self.in_flight() != 0
+        if self.work().unordered() { self.needs_turns() } else { self.lanes().any(Lane::has_work) }
     }
 }

@@ -14,6 +14,7 @@ use crate::lane::Lane;
 use crate::pe::Pe;
 use crate::slot::Slot;
 use crate::sync::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use crate::wish::Wishes;
 use softdpu_memory::device::Device;
 use softdpu_memory::handle::{Head, kind};
 use softdpu_status::{Code, Error, Result};
@@ -74,8 +75,8 @@ pub struct Core {
     /// The Rust handle is gone.
     pub(crate) abandoned: AtomicU8,
     pub(crate) buried: AtomicU8,
-    /// Its engine panicked in a turn: progress stops it.
-    pub(crate) broken: AtomicU8,
+    /// What its engine asks of progress.
+    pub(crate) wishes: Wishes,
     /// Visits in a row that found nothing.
     pub(crate) idle_visits: AtomicU32,
     /// C: tasks allocated and not freed.
@@ -124,7 +125,7 @@ impl Core {
             idle_visits: AtomicU32::new(0),
             held: AtomicU32::new(0),
             buried: AtomicU8::new(0),
-            broken: AtomicU8::new(0),
+            wishes: Wishes::new(),
             seen: AtomicU32::new(0),
             lanes: Lanes::new(LanePair { main: Bench::new(Lane::new(1, false)?, Vec::new()), outbox: None }),
             work: WorkCell::new(Box::new(crate::handle::NoWork)),
@@ -184,6 +185,12 @@ impl Core {
     #[inline(always)]
     pub(crate) fn is_express(&self) -> bool {
         own8(&self.express) != 0
+    }
+
+    /// STARTING to RUNNING, unless somebody asked for a stop meanwhile. Ordered engines never get here.
+    pub(crate) fn begin_running(&self) -> bool {
+        let (from, to) = (State::Starting as u8, RUNNING);
+        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// RUNNING (or STARTING) to STOPPING; true for whoever did it.

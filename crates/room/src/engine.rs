@@ -1,6 +1,7 @@
 //! What an engine is: the only traits an engine folder implements.
 
 use crate::context::Core;
+use crate::hardware::Begun;
 use crate::slot::Slot;
 use softdpu_card::{EngineKind, Function};
 use softdpu_memory::device::Device;
@@ -224,8 +225,38 @@ pub trait Work: Send + Sync {
         let _ = core;
         false
     }
-    /// Does it complete in its own order?
+    /// Does it complete in its own order? True for engines with peers or waits.
     fn unordered(&self) -> bool {
         false
+    }
+    /// Engines with peers: before a submit is accepted.
+    ///
+    /// # Errors
+    /// What the submit answers.
+    fn admit(&self, slot: &Slot) -> Result<(), Code> {
+        let _ = slot;
+        Ok(())
+    }
+    /// The context starts; the state is changed afterwards.
+    ///
+    /// # Errors
+    /// What the start answers; the context stays idle then.
+    fn start(&self, core: &'static Core) -> Result<Begun> {
+        let _ = core;
+        Ok(Begun::Running)
+    }
+    /// Engines with peers: tells the program of the next event. True when there was one.
+    fn event(&self, core: &'static Core) -> bool {
+        let _ = core;
+        false
+    }
+    /// Engines with peers: would a turn find something?
+    fn is_pending(&self, core: &'static Core) -> bool {
+        let _ = core;
+        false
+    }
+    /// The context becomes idle; nobody else looks at it any more.
+    fn idle(&self, core: &'static Core) {
+        let _ = core;
     }
 }

@@ -1,26 +1,94 @@
 //! Engines with peers or waits: they take jobs, keep them as long as they must, and complete them in their own order.
 //!
 //! Such an engine knows neither threads nor clocks nor callbacks: whoever holds the lane's lock (progress or a card's
-//! worker) calls [`Hardware::turn`].
+//! worker) calls [`Hardware::turn`]. What changes the context's state, and what the program is told besides completions,
+//! it only asks for; progress does it (`wish.rs`).
 #![expect(unsafe_code, reason = "jobs stay in their slots; the engine is touched by the lane's holder alone")]
 
-use crate::context::Core;
+use crate::context::{Core, State};
 use crate::engine::{Engine, Shape, Work};
 use crate::job::empty;
 use crate::slot::Slot;
-use crate::sync::{Ordering, ProtocolCell};
+use crate::sync::ProtocolCell;
+use crate::wish;
+pub use crate::wish::Alarm;
 use core::marker::PhantomData;
 use core::panic::AssertUnwindSafe;
-use softdpu_status::{Code, Result};
+use softdpu_status::{Code, Error, Result};
 use std::panic::catch_unwind;
+use std::sync::Arc;
+
+type JobOf<H> = <<H as Hardware>::Engine as Engine>::Job;
 
 /// What an engine with peers or waits implements.
 pub trait Hardware: Send + 'static {
     /// Its engine.
     type Engine: Engine;
+    /// What its submits look at without the lane's lock ([`Hardware::admit`]).
+    type Desk: Send + Sync + 'static;
+
+    /// Are submits admitted one by one ([`Hardware::admit`])?
+    const GATED: bool = false;
 
     /// Takes jobs, works, completes what is through. When [`Port::is_stopping`], completes everything it has.
     fn turn(&mut self, port: &mut Port<'_, Self::Engine>) -> Turn;
+
+    /// The context starts. Whatever is to wake its progress engine later does so through `alarm`.
+    ///
+    /// # Errors
+    /// What the start answers; the context stays idle then.
+    fn start(&mut self, alarm: &Arc<Alarm>) -> Result<Begun> {
+        let _ = alarm;
+        Ok(Begun::Running)
+    }
+
+    /// The next thing to tell the program besides completions. Called by progress, between turns.
+    fn event(&mut self, port: &mut Port<'_, Self::Engine>) -> Option<<Self::Engine as Engine>::Event> {
+        let _ = port;
+        None
+    }
+
+    /// Tells the program: inside progress, with nothing held. It may submit, stop, and destroy what is idle.
+    fn tell(core: &'static Core, event: <Self::Engine as Engine>::Event) {
+        let _ = (core, event);
+    }
+
+    /// Would a turn or [`Hardware::event`] find anything? Asked before the program sleeps, after the engine was armed; what
+    /// comes later must ring the alarm.
+    fn is_pending(&mut self) -> bool {
+        false
+    }
+
+    /// The context is idle from now on: peers are told good-bye, names are given back. It may be started again with
+    /// another hardware.
+    fn idle(&mut self) {}
+
+    /// Before a submit is accepted, on the submitting thread; the lane's lock is not held.
+    ///
+    /// # Errors
+    /// What the submit answers; the task stays the program's.
+    fn admit(desk: &Self::Desk, job: &mut <Self::Engine as Engine>::Job) -> Result<(), Code> {
+        let _ = (desk, job);
+        Ok(())
+    }
+
+    /// What a checked submit refuses beyond that.
+    ///
+    /// # Errors
+    /// What the submit answers, with one log line.
+    fn check(desk: &Self::Desk, job: &<Self::Engine as Engine>::Job) -> Result<()> {
+        let _ = (desk, job);
+        Ok(())
+    }
+}
+
+/// What a start came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// It runs.
+    Running,
+    /// It runs when the hardware asks for it ([`Port::run`]), or becomes idle again ([`Port::give_up`]).
+    Later,
 }
 
 /// What a turn came to.
@@ -78,7 +146,37 @@ impl<E: Engine> Port<'_, E> {
 
     /// Must everything be given back?
     pub fn is_stopping(&self) -> bool {
-        !self.core.is_running()
+        matches!(self.core.state(), State::Stopping | State::Idle)
+    }
+
+    /// The context.
+    pub fn core(&self) -> &'static Core {
+        self.core
+    }
+
+    /// Starting: it runs, from a later progress on.
+    pub fn run(&mut self) {
+        self.core.wish(wish::RUN);
+    }
+
+    /// Starting: it cannot run, and is idle from a later progress on.
+    pub fn give_up(&mut self) {
+        self.core.wish(wish::GIVE_UP);
+    }
+
+    /// Running: it stops in a later progress, because its peer is gone.
+    pub fn stop(&mut self) {
+        self.core.wish(wish::STOP);
+    }
+
+    /// A stopping context does not become idle while this is on.
+    pub fn hold(&mut self, on: bool) {
+        self.core.hold(on);
+    }
+
+    /// Tasks in flight only wait for what rings the alarm: no worker has to look after them.
+    pub fn rely_on_alarm(&mut self, on: bool) {
+        self.core.rely_on_alarm(on);
     }
 }
 
@@ -99,6 +197,8 @@ impl<E: Engine> Drop for Ticket<E> {
 /// An engine with peers or waits, as the room's [`Work`].
 pub struct Peered<H: Hardware> {
     hardware: ProtocolCell<H>,
+    desk: H::Desk,
+    alarm: Arc<Alarm>,
 }
 
 // SAFETY: the hardware is touched by the holder of the lane's lock alone.
@@ -111,9 +211,29 @@ impl<H: Hardware> core::fmt::Debug for Peered<H> {
 }
 
 impl<H: Hardware> Peered<H> {
-    /// The hardware.
-    pub fn new(hardware: H) -> Box<Peered<H>> {
-        Box::new(Peered { hardware: ProtocolCell::new(hardware) })
+    /// The hardware, and what its submits look at.
+    pub fn new(hardware: H, desk: H::Desk) -> Box<Peered<H>> {
+        Box::new(Peered { hardware: ProtocolCell::new(hardware), desk, alarm: Alarm::new() })
+    }
+
+    /// Runs `f` on the hardware, for the holder of the lane's lock; a panic stops the context.
+    fn guarded<R>(
+        &self,
+        core: &'static Core,
+        f: impl FnOnce(&mut H, &mut Port<'_, H::Engine>) -> R,
+    ) -> Option<R> {
+        let mut port = Port { core, turn: PhantomData, engine: PhantomData };
+        // SAFETY: the caller holds the lane's lock, and these calls do not nest.
+        let outcome =
+            self.hardware.with(|h| catch_unwind(AssertUnwindSafe(|| f(unsafe { &mut *h }, &mut port))));
+        if outcome.is_err() {
+            log::error!(target: "softdpu::ctx", "{} context {core:p}: the engine panicked; the context stops",
+                core.info().name);
+            // The state is progress's to change: this may be a worker.
+            core.hold(false);
+            core.wish(wish::GIVE_UP | wish::STOP);
+        }
+        outcome.ok()
     }
 }
 
@@ -121,8 +241,21 @@ impl<H: Hardware> Work for Peered<H> {
     fn shape(&self, _: &Slot) -> Shape {
         Shape::Small
     }
-    fn check(&self, _: &Slot) -> Result<()> {
-        Ok(())
+    fn check(&self, slot: &Slot) -> Result<()> {
+        // SAFETY: called before the submit, by whoever owns the task.
+        H::check(&self.desk, unsafe { &*slot.job::<JobOf<H>>() })?;
+        // The Rust face has no submit without check.
+        if slot.context().is_local() {
+            return Ok(());
+        }
+        self.admit(slot).map_err(|code| Error::new(code, "the peer takes no more at the moment"))
+    }
+    fn admit(&self, slot: &Slot) -> Result<(), Code> {
+        if !H::GATED {
+            return Ok(());
+        }
+        // SAFETY: as for `check`.
+        H::admit(&self.desk, unsafe { &mut *slot.job::<JobOf<H>>() })
     }
     fn quick(&self, _: &Slot) -> Option<u64> {
         None
@@ -152,20 +285,43 @@ impl<H: Hardware> Work for Peered<H> {
     }
 
     fn turn(&self, core: &'static Core) -> bool {
-        let mut port = Port { core, turn: PhantomData, engine: PhantomData };
-        // SAFETY: the caller holds the lane's lock, and turns do not nest.
-        let turned =
-            self.hardware.with(|h| catch_unwind(AssertUnwindSafe(|| unsafe { (*h).turn(&mut port) })));
-        match turned {
-            Ok(turn) => turn == Turn::Busy,
-            Err(_) => {
-                log::error!(target: "softdpu::ctx", "{} context {core:p}: the engine panicked; the context stops",
-                    core.info().name);
-                // The state is progress's to change: this may be a worker.
-                core.broken.store(1, Ordering::Release);
-                true
-            }
+        self.guarded(core, |hardware, port| hardware.turn(port)) != Some(Turn::Idle)
+    }
+
+    fn start(&self, core: &'static Core) -> Result<Begun> {
+        self.alarm.set(core);
+        let begun = self.guarded(core, |hardware, _| hardware.start(&self.alarm));
+        let begun = begun.unwrap_or(Err(Error::new(Code::Unexpected, "the engine panicked")));
+        if begun.is_err() {
+            self.idle(core);
         }
+        begun
+    }
+
+    fn event(&self, core: &'static Core) -> bool {
+        if !core.lane().lock().enter() {
+            return false;
+        }
+        let event = self.guarded(core, |hardware, port| hardware.event(port)).flatten();
+        core.lane().lock().leave();
+        let Some(event) = event else { return false };
+        H::tell(core, event);
+        true
+    }
+
+    fn is_pending(&self, core: &'static Core) -> bool {
+        if !core.lane().lock().enter() {
+            // A worker is at it; what it finds it reports.
+            return true;
+        }
+        let pending = self.guarded(core, |hardware, _| hardware.is_pending());
+        core.lane().lock().leave();
+        pending.unwrap_or(true)
+    }
+
+    fn idle(&self, core: &'static Core) {
+        self.alarm.end();
+        self.guarded(core, |hardware, _| hardware.idle());
     }
 
     fn unordered(&self) -> bool {

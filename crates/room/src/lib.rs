@@ -59,3 +59,4 @@ mod lock;
 mod parts;
 mod progress;
 mod waiters;
+mod wish;

@@ -3,6 +3,7 @@
 use crate::board::Board;
 use crate::context::{Core, State};
 use crate::engine::{EngineInfo, Work};
+use crate::hardware::Begun;
 use crate::pe::Pe;
 use crate::sync::Ordering;
 use softdpu_memory::device::Device;
@@ -58,11 +59,12 @@ impl Core {
         Ok(())
     }
 
-    /// Starts an idle, connected context: running on return. `equip` makes the engine and says how many tasks it takes.
+    /// Starts an idle, connected context. `Ok(true)`: it runs. `Ok(false)`: it is starting; progress makes it run, or idle
+    /// again. `equip` makes the engine and says how many tasks it takes.
     ///
     /// # Errors
-    /// BadState, NotConnected, NoMemory, and what `equip` answers.
-    pub fn start(&'static self, equip: impl FnOnce() -> Result<Equipment>) -> Result<()> {
+    /// BadState, NotConnected, NoMemory, and what `equip` and the engine answer.
+    pub fn start(&'static self, equip: impl FnOnce() -> Result<Equipment>) -> Result<bool> {
         self.require(State::Idle, "start")?;
         let Some(pe) = self.engine() else {
             log::error!(target: "softdpu::ctx",
@@ -71,12 +73,17 @@ impl Core {
         };
         let (work, pools) = equip()?;
         self.equip(work, &pools)?;
+        self.forget_wishes();
+        let begun = self.work().start(self)?;
+        let state = if begun == Begun::Running { State::Running } else { State::Starting };
+        self.set_state(state);
         self.board().attach(self);
-        self.set_state(State::Running);
-        pe.enter();
-        self.call_state(State::Idle, State::Running);
-        pe.leave();
-        Ok(())
+        if self.lane().is_unordered() {
+            // What comes from peers is found by visits; it stays in the ring until it is idle.
+            self.activate();
+        }
+        pe.tell_state(self, State::Idle, state);
+        Ok(begun == Begun::Running)
     }
 
     /// Stops from any state. `Ok(true)`: idle now. `Ok(false)`: stopping; completes in progress.
@@ -90,9 +97,7 @@ impl Core {
         let previous = self.state();
         let nested = pe.is_in_callback();
         self.set_state(State::Stopping);
-        pe.enter();
-        self.call_state(previous, State::Stopping);
-        pe.leave();
+        pe.tell_state(self, previous, State::Stopping);
         if !nested && pe.settle(self) {
             return Ok(true);
         }
@@ -126,8 +131,8 @@ impl Core {
     /// still owns it.
     #[inline(always)]
     pub fn submit(&'static self, slot: &'static crate::slot::Slot) -> i32 {
-        if !self.is_running_here() || !slot.flight.is_here(crate::flight::HELD) {
-            return self.refusal(slot);
+        if !self.is_express() || !slot.flight.is_here(crate::flight::HELD) {
+            return self.submit_slowly(slot);
         }
         slot.launch();
         self.lane().push(slot);
@@ -147,6 +152,24 @@ impl Core {
             return e.code().number();
         }
         self.submit(slot)
+    }
+
+    /// Engines with peers admit tasks one by one; the others come here only to be refused.
+    #[cold]
+    #[inline(never)]
+    fn submit_slowly(&'static self, slot: &'static crate::slot::Slot) -> i32 {
+        if !self.is_running_here() || !slot.flight.is_here(crate::flight::HELD) {
+            return self.refusal(slot);
+        }
+        if let Err(code) = self.work().admit(slot) {
+            return code.number();
+        }
+        slot.launch();
+        self.lane().push(slot);
+        if self.is_unnoticed() {
+            return self.nudge();
+        }
+        0
     }
 
     /// Why a submit was refused: BAD_STATE, with one log line.

@@ -10,16 +10,19 @@ use crate::ending::{bury, membership};
 use crate::handle::{core_ref, own32};
 use crate::sync::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering, heavy_barrier};
 use rustix::event::{EventfdFlags, eventfd};
+use softdpu_link::doorbell::Doorbell;
 use softdpu_memory::handle::Head;
 use softdpu_status::{Code, Error, Result};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// The event descriptor of a progress engine, and whether somebody waits for it.
 #[derive(Debug)]
 pub struct Signal {
     arm: Arm,
     fd: OwnedFd,
+    /// For peers in other processes, once one is to be invited.
+    bell: OnceLock<Doorbell>,
 }
 
 impl Signal {
@@ -28,7 +31,40 @@ impl Signal {
             log::error!(target: "softdpu::pe", "no event descriptor: {e}");
             Error::new(Code::OperatingSystem, "no event descriptor")
         })?;
-        Ok(Signal { arm: Arm::new(), fd })
+        Ok(Signal { arm: Arm::new(), fd, bell: OnceLock::new() })
+    }
+
+    /// The doorbell through which peers in other processes wake whoever sleeps on the descriptor. Called before the first
+    /// of them is invited, on the thread that owns the engine.
+    ///
+    /// # Errors
+    /// NoMemory, OperatingSystem.
+    pub fn doorbell(&self) -> Result<&Doorbell> {
+        if let Some(bell) = self.bell.get() {
+            return Ok(bell);
+        }
+        let fd = self.fd.try_clone().map_err(|e| {
+            log::error!(target: "softdpu::pe", "no descriptor for the doorbell of a progress engine: {e}");
+            Error::new(Code::OperatingSystem, "no descriptor")
+        })?;
+        let bell = Doorbell::with_event(fd)?;
+        Ok(self.bell.get_or_init(|| bell))
+    }
+
+    /// Asks for a signal; what is published after this, here or by a peer, signals.
+    fn arm(&self) {
+        if let Some(bell) = self.bell.get() {
+            bell.arm_word().store(1, Ordering::Relaxed);
+        }
+        // Its fence stands for both words.
+        self.arm.arm();
+    }
+
+    fn disarm(&self) {
+        if let Some(bell) = self.bell.get() {
+            bell.arm_word().store(0, Ordering::Relaxed);
+        }
+        self.arm.disarm();
     }
 
     /// Is somebody waiting?
@@ -39,7 +75,7 @@ impl Signal {
 
     /// Makes the descriptor readable, once per arming.
     pub(crate) fn raise(&self) {
-        self.arm.disarm();
+        self.disarm();
         // The counter cannot overflow in any real time; a full one is readable anyway.
         let _ = rustix::io::write(&self.fd, &1u64.to_ne_bytes());
     }
@@ -279,7 +315,7 @@ impl Pe {
         self.signal.drain();
         self.adopt();
         self.rest_all();
-        self.signal.arm.arm();
+        self.signal.arm();
         let pending = self.has_work();
         if pending {
             self.signal.raise();
@@ -289,7 +325,7 @@ impl Pe {
 
     /// No more signals; the descriptor becomes unreadable.
     pub fn disarm(&self) {
-        self.signal.arm.disarm();
+        self.signal.disarm();
         self.signal.drain();
     }
 
@@ -299,7 +335,9 @@ impl Pe {
         let Some(mut prev) = core_ref(self.cursor.load(Ordering::Relaxed)) else { return };
         for _ in 0..count {
             let Some(core) = core_ref(prev.next.load(Ordering::Relaxed)) else { return };
-            let calm = matches!(core.state(), State::Running | State::Idle) && core.in_flight() == 0;
+            let calm = matches!(core.state(), State::Running | State::Idle)
+                && core.in_flight() == 0
+                && core.may_rest();
             if calm && self.rest(prev, core) {
                 continue;
             }

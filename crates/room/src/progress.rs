@@ -29,13 +29,13 @@ enum Visit {
 
 impl Core {
     /// Would a visit find something?
-    pub(crate) fn needs_progress(&self) -> bool {
+    pub(crate) fn needs_progress(&'static self) -> bool {
         match self.state() {
             State::Idle => self.in_flight() != 0,
+            _ if self.lane().is_unordered() => self.needs_turn(),
             State::Stopping if self.in_flight() == 0 => self.may_idle(),
             State::Starting => true,
             _ => self.lanes().any(|lane| match lane.front() {
-                None if lane.is_unordered() => lane.has_queued() || !self.is_running(),
                 Some(slot) => {
                     let whole = self.board().has_no_workers();
                     slot.is_ready() || lane.has_queued() || slot.may_be_claimed(whole) || !self.is_running()
@@ -168,7 +168,11 @@ impl Pe {
                 Visit::Nothing => {
                     let visits = core.idle_visits.load(Ordering::Relaxed) + 1;
                     core.idle_visits.store(visits, Ordering::Relaxed);
-                    if visits > PATIENCE_LOCAL && core.in_flight() == 0 && core.is_running() {
+                    if visits > PATIENCE_LOCAL
+                        && core.in_flight() == 0
+                        && core.is_running()
+                        && core.may_rest()
+                    {
                         self.rest(prev, core);
                     }
                 }
@@ -180,9 +184,13 @@ impl Pe {
 
     fn visit(&'static self, core: &'static Core, may_work: bool) -> Visit {
         let lane = core.lane();
-        if lane.is_unordered() && lane.front().is_none() && may_work {
-            core.turn(lane);
-            self.stop_if_broken(core);
+        if lane.is_unordered() {
+            if may_work && lane.front().is_none() {
+                core.turn(lane);
+            }
+            if self.heed(core) {
+                return Visit::Reported;
+            }
         }
         let Some(slot) = lane.front() else { return self.visit_empty(core) };
         let mut visit = Visit::Nothing;
@@ -229,28 +237,19 @@ impl Pe {
     fn fail(&'static self, core: &'static Core, slot: &'static Slot) {
         log::warn!(target: "softdpu::ctx",
             "{} context {core:p}: task {slot:p} failed with status {}; the context stops", core.info().name, slot.status());
-        self.stop_failed(core);
-    }
-
-    fn stop_failed(&'static self, core: &'static Core) {
         core.set_state(State::Stopping);
-        self.enter();
-        core.call_state(State::Running, State::Stopping);
-        self.leave();
-    }
-
-    /// A context whose engine panicked in a turn stops.
-    fn stop_if_broken(&'static self, core: &'static Core) {
-        if core.broken.load(Ordering::Acquire) != 0 && core.is_running() {
-            core.broken.store(0, Ordering::Relaxed);
-            self.stop_failed(core);
-        }
+        self.tell_state(core, State::Running, State::Stopping);
     }
 
     /// A stopping context that has nothing left becomes idle. The program may destroy it in the callback.
     #[inline(never)]
     pub(crate) fn settle(&'static self, core: &'static Core) -> bool {
-        if core.state() != State::Stopping || !core.may_idle() {
+        self.settle_from(core, State::Stopping)
+    }
+
+    /// The same for one of which the program saw another state last.
+    pub(crate) fn settle_from(&'static self, core: &'static Core, last: State) -> bool {
+        if core.state() != State::Stopping || !core.may_idle() || core.is_held_up() {
             return false;
         }
         if !core.is_local() {
@@ -258,9 +257,10 @@ impl Pe {
         }
         self.unlink(core);
         core.board().detach(core);
+        core.work().idle(core);
         core.set_state(State::Idle);
         self.enter();
-        core.call_state(State::Stopping, State::Idle);
+        core.call_state(last, State::Idle);
         self.leave();
         true
     }
@@ -274,6 +274,7 @@ impl Pe {
         }
         self.unlink(core);
         core.board().detach(core);
+        core.work().idle(core);
         core.set_state(State::Idle);
         crate::ending::bury(core, guard);
         true
@@ -302,7 +303,7 @@ impl Pe {
                 core.idle_visits.store(visits, Ordering::Relaxed);
                 if core.state() == State::Stopping {
                     self.settle(core);
-                } else if visits > PATIENCE && core.in_flight() == 0 {
+                } else if visits > PATIENCE && core.in_flight() == 0 && core.may_rest() {
                     self.rest(prev, core);
                 }
             } else {
@@ -317,13 +318,13 @@ impl Pe {
 
     #[inline(always)]
     fn sweep_lane(&'static self, core: &'static Core, lane: &Lane, parts: &mut u32) -> usize {
+        if lane.is_unordered() {
+            return self.sweep_peers(core, lane);
+        }
         if lane.in_flight() == 0 {
             return 0;
         }
-        if lane.is_unordered() {
-            core.turn(lane);
-            self.stop_if_broken(core);
-        } else if lane.has_queued() && lane.lock().enter() {
+        if lane.has_queued() && lane.lock().enter() {
             core.carry_out_many(lane);
             lane.lock().leave();
         }
@@ -348,6 +349,27 @@ impl Pe {
                 self.fail(core, slot);
             }
             self.deliver(core, slot);
+            reported += 1;
+        }
+        reported
+    }
+
+    /// Engines with peers: a turn, what came of it, and what the program is to be told.
+    #[inline(never)]
+    fn sweep_peers(&'static self, core: &'static Core, lane: &Lane) -> usize {
+        // Nothing is posted to them by handlers.
+        if !core::ptr::eq(lane, core.lane()) {
+            return 0;
+        }
+        core.turn(lane);
+        let mut reported = 0;
+        while reported < CARRIED_AT_ONCE as usize {
+            if let Some(slot) = lane.front() {
+                lane.pop_front();
+                self.deliver(core, slot);
+            } else if !self.heed(core) {
+                break;
+            }
             reported += 1;
         }
         reported

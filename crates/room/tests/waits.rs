@@ -68,7 +68,7 @@ impl Engine for Counter {
         Ok(())
     }
     fn build(_: &Arc<Shared>, _: ()) -> Result<(Box<dyn Work>, u32)> {
-        Ok((Peered::new(Counting { count: 0, waiting: Vec::new() }), 16))
+        Ok((Peered::new(Counting { count: 0, waiting: Vec::new() }, ()), 16))
     }
 }
 
@@ -79,6 +79,7 @@ struct Counting {
 
 impl Hardware for Counting {
     type Engine = Counter;
+    type Desk = ();
     fn turn(&mut self, port: &mut Port<'_, Counter>) -> Turn {
         let mut turn = Turn::Idle;
         while let Some(mut ticket) = port.take() {
