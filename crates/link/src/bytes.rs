@@ -11,15 +11,23 @@ pub unsafe fn copy_shared(src: *const u8, dst: *mut u8, n: usize) {
     // SAFETY: moves exactly `n` bytes between mapped ranges; the compiler knows nothing of them, so a race is no more
     // than a race between processors.
     unsafe {
-        if n < 512 {
-            // A word loop: the string instruction starts too slowly for this.
+        if n < 16 {
+            short(src, dst, n);
+        } else if n <= LOOP {
+            // The string instruction starts too slowly for this. The last vector overlaps with the one before.
             core::arch::asm!(
-                "2:", "cmp {n}, 8", "jb 3f",
-                "mov {t}, [{s}]", "mov [{d}], {t}", "add {s}, 8", "add {d}, 8", "sub {n}, 8", "jmp 2b",
-                "3:", "test {n}, {n}", "jz 4f",
-                "mov {t:l}, [{s}]", "mov [{d}], {t:l}", "inc {s}", "inc {d}", "dec {n}", "jmp 3b",
-                "4:",
-                s = inout(reg) src => _, d = inout(reg) dst => _, n = inout(reg) n => _, t = out(reg_abcd) _,
+                "cmp {n}, 64", "jb 3f",
+                "2:",
+                "movups {a}, [{s}]", "movups {b}, [{s} + 16]", "movups {c}, [{s} + 32]", "movups {e}, [{s} + 48]",
+                "movups [{d}], {a}", "movups [{d} + 16], {b}", "movups [{d} + 32], {c}", "movups [{d} + 48], {e}",
+                "add {s}, 64", "add {d}, 64", "sub {n}, 64", "cmp {n}, 64", "jae 2b",
+                "3:", "cmp {n}, 16", "jb 4f",
+                "movups {a}, [{s}]", "movups [{d}], {a}", "add {s}, 16", "add {d}, 16", "sub {n}, 16", "jmp 3b",
+                "4:", "test {n}, {n}", "jz 5f",
+                "movups {a}, [{s} + {n} - 16]", "movups [{d} + {n} - 16], {a}",
+                "5:",
+                s = inout(reg) src => _, d = inout(reg) dst => _, n = inout(reg) n => _,
+                a = out(xmm_reg) _, b = out(xmm_reg) _, c = out(xmm_reg) _, e = out(xmm_reg) _,
                 options(nostack)
             );
         } else {
@@ -43,6 +51,43 @@ pub unsafe fn copy_shared(src: *const u8, dst: *mut u8, n: usize) {
             let v = AtomicU8::from_ptr(src.add(i).cast_mut()).load(Relaxed);
             AtomicU8::from_ptr(dst.add(i)).store(v, Relaxed);
             i += 1;
+        }
+    }
+}
+
+/// Most bytes that a loop copies faster than the string instruction.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const LOOP: usize = 4096;
+
+/// Less than 16 bytes, as [`copy_shared`].
+///
+/// # Safety
+/// As there.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline]
+unsafe fn short(src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY: as in `copy_shared`; from four bytes on two moves that may overlap.
+    unsafe {
+        if n >= 8 {
+            core::arch::asm!(
+                "mov {a}, [{s}]", "mov {b}, [{s} + {n} - 8]", "mov [{d}], {a}", "mov [{d} + {n} - 8], {b}",
+                s = in(reg) src, d = in(reg) dst, n = in(reg) n, a = out(reg) _, b = out(reg) _,
+                options(nostack, preserves_flags)
+            );
+        } else if n >= 4 {
+            core::arch::asm!(
+                "mov {a:e}, [{s}]", "mov {b:e}, [{s} + {n} - 4]", "mov [{d}], {a:e}", "mov [{d} + {n} - 4], {b:e}",
+                s = in(reg) src, d = in(reg) dst, n = in(reg) n, a = out(reg) _, b = out(reg) _,
+                options(nostack, preserves_flags)
+            );
+        } else {
+            for i in 0..n {
+                core::arch::asm!(
+                    "mov {a}, [{s}]", "mov [{d}], {a}",
+                    s = in(reg) src.add(i), d = in(reg) dst.add(i), a = out(reg_byte) _,
+                    options(nostack, preserves_flags)
+                );
+            }
         }
     }
 }

@@ -28,11 +28,19 @@ impl Folder {
     /// # Errors
     /// Driver, with one log line: it cannot be made, or it is not a folder of this user that only this user may enter.
     pub fn of_process() -> Result<&'static Folder> {
+        Folder::prepare().map_err(refused)
+    }
+
+    /// As [`Folder::of_process`], for those who can do without: the reason comes back and is not logged.
+    ///
+    /// # Errors
+    /// What is wrong with which folder, in words.
+    pub fn prepare() -> Result<&'static Folder, String> {
         static FOLDER: OnceLock<Folder> = OnceLock::new();
         if let Some(folder) = FOLDER.get() {
             return Ok(folder);
         }
-        let opened = Folder::open(&Folder::path_from_environment())?;
+        let opened = Folder::look(&Folder::path_from_environment())?;
         Ok(FOLDER.get_or_init(|| opened))
     }
 
@@ -47,12 +55,13 @@ impl Folder {
     /// # Errors
     /// As [`Folder::of_process`].
     pub fn open(path: &Path) -> Result<Folder> {
+        Folder::look(path).map_err(refused)
+    }
+
+    fn look(path: &Path) -> Result<Folder, String> {
         // Without a trailing slash, which would follow a symbolic link.
         let path: PathBuf = path.components().collect();
-        let refuse = |line: std::fmt::Arguments<'_>| {
-            log::error!(target: crate::LOG, "runtime folder {}: {line}", path.display());
-            Error::new(Code::Driver, "runtime folder unusable")
-        };
+        let refuse = |line: std::fmt::Arguments<'_>| format!("runtime folder {}: {line}", path.display());
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&path);
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let dir = openat(CWD, &path, flags, Mode::empty()).map_err(|errno| match made {
@@ -113,6 +122,11 @@ fn path_from(get: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     set("SOFTDPU_RUNTIME_DIR")
         .or_else(|| set("XDG_RUNTIME_DIR").map(|folder| folder.join("softdpu")))
         .unwrap_or_else(|| format!("/tmp/softdpu-{}", geteuid().as_raw()).into())
+}
+
+fn refused(reason: String) -> Error {
+    log::error!(target: crate::LOG, "{reason}");
+    Error::new(Code::Driver, "runtime folder unusable")
 }
 
 #[cfg(test)]

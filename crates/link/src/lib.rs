@@ -12,14 +12,17 @@
 //! | [`doorbell`], [`armed`] | waking a sleeper in another process |
 //! | [`socket`] | packets with descriptors |
 //! | [`service`], `names` | who answers other processes, who asks them, and the files they find each other by |
+//! | [`report`] | what a process is doing, for whoever shows it |
 //! | `sys` | system calls for which no safe wrapper fits |
 
 pub mod armed;
 pub mod bytes;
 pub mod doorbell;
 pub mod folder;
+mod names;
 mod number;
 pub mod owner;
+pub mod report;
 pub mod ring;
 pub mod segment;
 pub mod service;
@@ -34,7 +37,8 @@ pub use owner::Owner;
 pub use ring::{Broken, Front, Receiver, Sender, max_message, ring_bytes};
 pub use segment::{Mapping, Segment};
 pub use service::{
-    Answer, Desk, LineHandle, Listener, MAX_REQUEST, Tie, Topic, ask, call, ensure, keep, listen, processes, serve,
+    Answer, Desk, LineHandle, Listener, MAX_REQUEST, Tie, Topic, ask, call, ensure, keep, listen, processes,
+    serve,
 };
 pub use socket::{Line, MAX_FDS, MAX_PACKET, Packet, Peer};
 pub use sys::with_signals_blocked;

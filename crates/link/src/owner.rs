@@ -1,7 +1,9 @@
 //! Who a process is, told apart from a later one with the same number.
 
+use rustix::io::Errno;
 use rustix::process::getpid;
 use softdpu_status::{Code, Error, Result};
+use std::io::ErrorKind;
 
 /// A process, told apart from a later one with the same number by its start time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -19,28 +21,59 @@ impl Owner {
     /// Driver when `/proc` cannot tell.
     pub fn this_process() -> Result<Owner> {
         let pid = getpid().as_raw_nonzero().get().unsigned_abs();
-        let started = started("/proc/self/stat").ok_or_else(|| {
-            log::error!(target: crate::LOG, "/proc/self/stat does not tell when this process was started");
-            Error::new(Code::Driver, "start time of the process unknown")
-        })?;
-        Ok(Owner { pid, started })
+        match life("/proc/self/stat") {
+            Life::Since(started) => Ok(Owner { pid, started }),
+            other => {
+                log::error!(target: crate::LOG, "/proc/self/stat does not tell when this process was started: {other:?}");
+                Err(Error::new(Code::Driver, "start time of the process unknown"))
+            }
+        }
     }
 
-    /// Does the process exist? One that has ended and was not yet waited for does not.
+    /// Does the process exist? One that has ended and was not yet waited for does not; one that cannot be looked up (no
+    /// descriptors left) does.
     pub fn is_alive(self) -> bool {
-        started(&format!("/proc/{}/stat", self.pid)) == Some(self.started)
+        match life_of(self.pid) {
+            Life::Since(started) => started == self.started,
+            Life::Over => false,
+            Life::Unknown => true,
+        }
     }
+}
+
+/// What is known about a process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Life {
+    /// Started then.
+    Since(u64),
+    Over,
+    /// It cannot be looked up.
+    Unknown,
+}
+
+/// The life of the process that has this number now.
+pub(crate) fn life_of(pid: u32) -> Life {
+    life(&format!("/proc/{pid}/stat"))
 }
 
 /// Field 22 of a process's status line, unless field 3 says that it has ended. The name in field 2 may hold anything, so
 /// counting begins behind its end.
-fn started(path: &str) -> Option<u64> {
-    let line = std::fs::read(path).ok()?;
-    let name_end = line.iter().rposition(|&b| b == b')')?;
-    let mut fields = std::str::from_utf8(&line[name_end + 1..]).ok()?.split_ascii_whitespace();
-    match fields.next()? {
-        "Z" | "X" | "x" => None,
-        _ => fields.nth(18)?.parse().ok(),
+fn life(path: &str) -> Life {
+    let line = match std::fs::read(path) {
+        Ok(line) => line,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Life::Over,
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::SRCH) => return Life::Over,
+        Err(_) => return Life::Unknown,
+    };
+    let fields = || {
+        let name_end = line.iter().rposition(|&b| b == b')')?;
+        let mut fields = std::str::from_utf8(&line[name_end + 1..]).ok()?.split_ascii_whitespace();
+        Some((fields.next()?, fields.nth(18)?.parse().ok()?))
+    };
+    match fields() {
+        Some(("Z" | "X" | "x", _)) => Life::Over,
+        Some((_, started)) => Life::Since(started),
+        None => Life::Unknown,
     }
 }
 
@@ -60,8 +93,8 @@ mod tests {
     #[test]
     fn a_process_that_ended_is_not_alive_even_before_it_is_waited_for() {
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-        let owner =
-            Owner { pid: child.id(), started: started(&format!("/proc/{}/stat", child.id())).unwrap() };
+        let Life::Since(started) = life_of(child.id()) else { panic!("it has just been started") };
+        let owner = Owner { pid: child.id(), started };
         assert!(owner.is_alive());
         child.kill().unwrap();
         // It becomes a zombie some time after the signal was sent.

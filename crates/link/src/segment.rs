@@ -2,7 +2,7 @@
 //!
 //! A segment is an anonymous file of fixed size, sealed against shrinking, and its mapping. What a peer hands over is
 //! accepted only with that seal, so an access inside its length cannot fault. Words are atomics; all other bytes are
-//! moved by [`copy_shared`](crate::copy_shared), since the peer may write at any time: no reference to them is formed.
+//! moved by [`copy_shared`], since the peer may write at any time: no reference to them is formed.
 #![expect(unsafe_code, reason = "maps shared memory and gives its words as atomics")]
 
 use crate::bytes::copy_shared;
@@ -69,7 +69,7 @@ impl Mapping {
     /// Outside of the mapping, or not at a multiple of 4: offsets are ours, never a peer's.
     #[inline(always)]
     pub fn word32(&self, at: usize) -> &AtomicU32 {
-        assert!(at % 4 == 0, "word at {at}");
+        assert!(at.is_multiple_of(4), "word at {at}");
         // SAFETY: mapped as long as `self`, aligned, and every other access to it is atomic or opaque to the compiler.
         unsafe { AtomicU32::from_ptr(self.place(at, 4).cast()) }
     }
@@ -80,7 +80,7 @@ impl Mapping {
     /// Outside of the mapping, or not at a multiple of 8: offsets are ours, never a peer's.
     #[inline(always)]
     pub fn word64(&self, at: usize) -> &AtomicU64 {
-        assert!(at % 8 == 0, "word at {at}");
+        assert!(at.is_multiple_of(8), "word at {at}");
         // SAFETY: as for `word32`.
         unsafe { AtomicU64::from_ptr(self.place(at, 8).cast()) }
     }

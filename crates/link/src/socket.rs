@@ -5,7 +5,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, IoSlice, IoSliceMut};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, Shutdown, SocketFlags, SocketType, recvmsg, sendmsg, shutdown, socketpair,
+    SendAncillaryMessage, SendFlags, Shutdown, SocketFlags, SocketType, recvmsg, sendmsg, shutdown,
+    socketpair,
 };
 use rustix::process::geteuid;
 use softdpu_status::{Code, Error, Result};
@@ -62,10 +63,11 @@ impl Line {
     /// NoMemory: no descriptors left, with one log line.
     pub fn pair() -> Result<(Line, Line)> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let (a, b) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).map_err(|errno| {
-            log::error!(target: crate::LOG, "socket pair: {errno}");
-            Error::new(Code::NoMemory, "no descriptors for a connection")
-        })?;
+        let (a, b) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).map_err(|errno| {
+                log::error!(target: crate::LOG, "socket pair: {errno}");
+                Error::new(Code::NoMemory, "no descriptors for a connection")
+            })?;
         Ok((Line::over(a)?, Line::over(b)?))
     }
 

@@ -1,5 +1,8 @@
 //! System calls for which no safe wrapper fits.
-#![expect(unsafe_code, reason = "signal mask; credentials of peers whose number may be 0")]
+#![expect(
+    unsafe_code,
+    reason = "signal mask; end of the process; credentials of peers whose number may be 0"
+)]
 
 use crate::socket::Peer;
 use rustix::io::Errno;
@@ -19,6 +22,13 @@ pub fn with_signals_blocked<R>(f: impl FnOnce() -> R) -> R {
     // SAFETY: as above; a panic of `f` leaves signals blocked and nothing else.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, core::ptr::null_mut()) };
     result
+}
+
+/// Has `f` called when the process ends by `exit` or by the return of `main`, on whatever thread does that.
+pub(crate) fn at_exit(f: extern "C" fn()) {
+    // SAFETY: `f` is a function of this library, which stays loaded, and may be called at any time.
+    // Without room for it the file of the socket stays behind, as after a kill.
+    let _ = unsafe { libc::atexit(f) };
 }
 
 /// Who is at the other end of a connected local socket.
