@@ -1,13 +1,13 @@
 //! SHA-1, SHA-256 and SHA-512, block by block: one message, or up to 16 messages side by side.
 //!
 //! One message goes through a well-kept crate, which knows the processor's hash instructions; SHA-512 of one message has
-//! a faster way of its own (`scalar.rs`). Several messages lie in [`Lanes`], word by word, and go through vector registers that hold one word of each:
+//! faster ways of its own (`mixed.rs`, `scalar.rs`). Several messages lie in [`Lanes`], word by word, and go through vector registers that hold one word of each:
 //!
 //! | kernel | SHA-1 | SHA-256 | SHA-512 |
 //! |---|---|---|---|
 //! | `avx512.rs` | 16 messages | 16 | 8 |
 //! | `avx2.rs` | 8 | 8 | 4 |
-//! | `ni.rs` (hash instructions) | | 2 | |
+//! | `ni.rs` (hash instructions) | 1 of one block | 2, 1 of one block | |
 //! | one by one | 1 | 1 | 1 |
 //!
 //! Which one is taken depends on the processor and on how many messages there are ([`Algorithm::choose`]).
@@ -20,13 +20,17 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod constants;
+mod lanes;
 mod launch;
+#[cfg(target_arch = "x86_64")]
+mod mixed;
 #[cfg(target_arch = "x86_64")]
 mod ni;
 #[cfg(target_arch = "x86_64")]
 mod scalar;
 
-use constants::{H1, H256, H512};
+use constants::{H1, H256, H512, PADDING512};
+pub use lanes::Lanes;
 
 /// Most messages side by side.
 pub const LANES: usize = 16;
@@ -123,6 +127,12 @@ pub trait Algorithm: Sized + 'static {
     /// Takes one message's state through the whole blocks of `data`.
     fn blocks(state: &mut [Self::Word; 8], data: &[u8]);
 
+    /// Hashes a whole message. `digest` has [`Algorithm::DIGEST`] bytes.
+    ///
+    /// # Panics
+    /// When it has not.
+    fn digest(message: &[u8], digest: &mut [u8]);
+
     /// The best kernel for the next of `left` messages that wait.
     fn choose(left: usize) -> Kernel;
 
@@ -133,6 +143,31 @@ pub trait Algorithm: Sized + 'static {
     /// takes at once. Kernels may spoil the lanes behind those, up to their width.
     #[doc(hidden)]
     fn launch(kernel: Kernel, words: &mut [[Self::Word; LANES]; 8], at: usize, data: &[&[u8]]);
+
+    /// Takes `count` lanes from `at` on through the padding behind a message of one block. As [`Algorithm::launch`].
+    #[doc(hidden)]
+    fn launch_padding(kernel: Kernel, words: &mut [[Self::Word; LANES]; 8], at: usize, count: usize);
+}
+
+/// The digest of a state, into its first [`Algorithm::DIGEST`] bytes of place.
+#[inline(always)]
+pub fn put<A: Algorithm>(state: &[A::Word; 8], place: &mut [u8]) {
+    for (word, place) in state.iter().zip(place.chunks_exact_mut(size_of::<A::Word>())) {
+        word.put(place);
+    }
+}
+
+/// Pads the end of a message of `total` bytes, whose last `filled` bytes are in `tail`, with zeros behind them. Returns
+/// the length of the whole blocks this makes.
+///
+/// # Panics
+/// When `tail` is too short for them.
+#[inline(always)]
+pub fn pad<A: Algorithm>(tail: &mut [u8], filled: usize, total: u64) -> usize {
+    let end = (filled + 1 + A::LENGTH).next_multiple_of(A::BLOCK);
+    tail[filled] = 0x80;
+    tail[end - 8..end].copy_from_slice(&(total << 3).to_be_bytes());
+    end
 }
 
 /// SHA-1.
@@ -159,6 +194,17 @@ impl Algorithm for Sha1 {
         }
     }
 
+    #[inline(always)]
+    fn digest(message: &[u8], digest: &mut [u8]) {
+        let Ok(place) = <&mut [u8; Self::DIGEST]>::try_from(digest) else {
+            panic!("the digest has another length")
+        };
+        let hashed = message.try_into().is_ok_and(|block| launch::one_block1(block, &mut *place));
+        if !hashed {
+            launch::digest::<Sha1>(message, place);
+        }
+    }
+
     fn choose(left: usize) -> Kernel {
         let hash = has_hash_instructions();
         launch::choose(left, if hash { 5 } else { 3 }, if hash { 4 } else { 2 }, false)
@@ -176,6 +222,10 @@ impl Algorithm for Sha1 {
     fn launch(kernel: Kernel, words: &mut [[u32; LANES]; 8], at: usize, data: &[&[u8]]) {
         launch::sha1(kernel, words, at, data);
     }
+
+    fn launch_padding(kernel: Kernel, words: &mut [[u32; LANES]; 8], at: usize, count: usize) {
+        launch::padding1(kernel, words, at, count);
+    }
 }
 
 impl Algorithm for Sha256 {
@@ -188,6 +238,17 @@ impl Algorithm for Sha256 {
     #[inline]
     fn blocks(state: &mut [u32; 8], data: &[u8]) {
         sha2::block_api::compress256(state, data.as_chunks().0);
+    }
+
+    #[inline(always)]
+    fn digest(message: &[u8], digest: &mut [u8]) {
+        let Ok(place) = <&mut [u8; Self::DIGEST]>::try_from(digest) else {
+            panic!("the digest has another length")
+        };
+        let hashed = message.try_into().is_ok_and(|block| launch::one_block256(block, &mut *place));
+        if !hashed {
+            launch::digest::<Sha256>(message, place);
+        }
     }
 
     fn choose(left: usize) -> Kernel {
@@ -207,6 +268,10 @@ impl Algorithm for Sha256 {
     fn launch(kernel: Kernel, words: &mut [[u32; LANES]; 8], at: usize, data: &[&[u8]]) {
         launch::sha256(kernel, words, at, data);
     }
+
+    fn launch_padding(kernel: Kernel, words: &mut [[u32; LANES]; 8], at: usize, count: usize) {
+        launch::padding256(kernel, words, at, count);
+    }
 }
 
 impl Algorithm for Sha512 {
@@ -221,8 +286,13 @@ impl Algorithm for Sha512 {
         launch::one_sha512(state, data.as_chunks().0);
     }
 
+    #[inline]
+    fn digest(message: &[u8], digest: &mut [u8]) {
+        launch::digest::<Sha512>(message, digest);
+    }
+
     fn choose(left: usize) -> Kernel {
-        launch::choose(left, 2, 2, false)
+        launch::choose(left, 3, 3, false)
     }
 
     fn width(kernel: Kernel) -> usize {
@@ -237,67 +307,9 @@ impl Algorithm for Sha512 {
     fn launch(kernel: Kernel, words: &mut [[u64; LANES]; 8], at: usize, data: &[&[u8]]) {
         launch::sha512(kernel, words, at, data);
     }
-}
 
-/// The states of several messages, word by word.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-pub struct Lanes<A: Algorithm> {
-    words: [[A::Word; LANES]; 8],
-}
-
-impl<A: Algorithm> Lanes<A> {
-    /// All at the start of a message.
-    #[inline]
-    pub fn start() -> Lanes<A> {
-        Lanes { words: A::START.map(|w| [w; LANES]) }
-    }
-
-    /// Sets the state of one lane.
-    #[inline]
-    pub fn set(&mut self, lane: usize, state: &[A::Word; 8]) {
-        for (row, &word) in self.words.iter_mut().zip(state) {
-            row[lane] = word;
-        }
-    }
-
-    /// The state of one lane.
-    #[inline]
-    pub fn get(&self, lane: usize) -> [A::Word; 8] {
-        core::array::from_fn(|q| self.words[q][lane])
-    }
-
-    /// Takes the first lanes through whole blocks, the same number each: lane `i` through `data[i]`. The lanes behind
-    /// those may be spoilt.
-    ///
-    /// # Panics
-    /// When there are more than [`LANES`], or lengths differ or are no whole blocks.
-    pub fn advance(&mut self, data: &[&[u8]]) {
-        self.advance_by(data, A::choose);
-    }
-
-    /// As [`Lanes::advance`], by one kernel. False, and nothing is done, where there is no such kernel.
-    ///
-    /// # Panics
-    /// As [`Lanes::advance`].
-    pub fn advance_with(&mut self, kernel: Kernel, data: &[&[u8]]) -> bool {
-        let usable = kernel.is_available() && A::width(kernel) > 0;
-        if usable {
-            self.advance_by(data, |_| kernel);
-        }
-        usable
-    }
-
-    fn advance_by(&mut self, data: &[&[u8]], choose: impl Fn(usize) -> Kernel) {
-        let len = data.first().map_or(0, |d| d.len());
-        assert!(data.len() <= LANES && len.is_multiple_of(A::BLOCK) && data.iter().all(|d| d.len() == len));
-        let mut at = 0;
-        while at < data.len() {
-            let kernel = choose(data.len() - at);
-            let end = data.len().min(at + A::width(kernel));
-            A::launch(kernel, &mut self.words, at, &data[at..end]);
-            at = end;
-        }
+    fn launch_padding(kernel: Kernel, words: &mut [[u64; LANES]; 8], at: usize, count: usize) {
+        launch::sha512(kernel, words, at, &[&PADDING512[..]; LANES][..count]);
     }
 }
 

@@ -209,6 +209,7 @@ fn engine(session: &Session, device: &Device, size: usize, depth: usize, way: Wa
             out2.send(done.task).expect("kept");
             Next::Free
         })),
+        ..Config::default()
     };
     let started = Context::<AesGcm>::start(&mut pe, device, config);
     let mut context = started.and_then(|s| s.wait(&mut pe)).expect("running");

@@ -13,7 +13,8 @@
 )]
 
 use crate::caps::Caps;
-use crate::hardware::{AesGcm, Handlers};
+use crate::config::Handlers;
+use crate::hardware::AesGcm;
 use crate::key::Iv;
 use crate::lent::{KeyObject, LentKey};
 use crate::task::{Direction, Job, Kind, Lending, Parts, TagLen};
@@ -283,6 +284,7 @@ unsafe fn alloc_init(
             aad_len: given.aad_len,
             tag_len: given.tag_len,
             direction,
+            in_place: false,
         };
         slot.job::<Job>().write(Job(Kind::Lent(Lending { parts, iv_at: given.iv as usize })));
         task.write(slot);

@@ -14,7 +14,7 @@ use core::ffi::c_uint;
 use core::mem::MaybeUninit;
 use core::ptr::{NonNull, null, null_mut};
 pub(crate) use softdpu_kernels::gcm::Text;
-use softdpu_kernels::gcm::{GcmKey, Way};
+use softdpu_kernels::gcm::{GcmKey, TagUnderWay, Way};
 use softdpu_status::{Code, Error, Result};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
@@ -62,7 +62,7 @@ pub(crate) struct Cipher {
     hash_key: [u8; 16],
     empty_iv: OnceLock<[u8; 16]>,
     bits: u32,
-    /// For short messages, on processors that have it.
+    /// For short messages and for the halves of the cipher, on processors that have it.
     short: Option<Box<GcmKey>>,
 }
 
@@ -215,6 +215,39 @@ impl Cipher {
         ok == 1
     }
 
+    /// Is the tag that of this cipher text? Nothing is decrypted. `None`: only decrypting would tell.
+    pub(crate) fn check(&self, iv: &Iv, aad: &[u8], text: &[u8], tag: &[u8]) -> Option<bool> {
+        let (key, iv) = (self.short.as_deref()?, iv.usual()?);
+        Some(is_same(&key.tag(&iv, aad, text)[..tag.len()], tag))
+    }
+
+    /// As [`Cipher::check`], of a text in parts: the additional data.
+    pub(crate) fn begin_check(&self, iv: &Iv, aad: &[u8]) -> Option<TagUnderWay> {
+        iv.usual()?;
+        Some(self.short.as_deref()?.begin_tag(aad))
+    }
+
+    /// A part of the text; all but the last are multiples of 16 bytes.
+    pub(crate) fn extend_check(&self, so_far: &mut TagUnderWay, text: &[u8]) {
+        if let Some(key) = &self.short {
+            key.extend_tag(so_far, text);
+        }
+    }
+
+    /// Is the tag that of the text?
+    pub(crate) fn end_check(&self, iv: &Iv, so_far: &TagUnderWay, tag: &[u8]) -> bool {
+        let (Some(key), Some(iv)) = (&self.short, iv.usual()) else { return false };
+        is_same(&key.end_tag(so_far, &iv)[..tag.len()], tag)
+    }
+
+    /// Decrypts a part of a text, from its block `block` on, that [`Cipher::check`] vouched for. False, and nothing is
+    /// done, where that answers `None`.
+    pub(crate) fn decrypt(&self, iv: &Iv, block: u32, from: &[u8], to: &mut [u8]) -> bool {
+        let (Some(key), Some(iv)) = (&self.short, iv.usual()) else { return false };
+        key.stream(&iv, block, from, to);
+        true
+    }
+
     /// A stream for a message.
     ///
     /// # Errors
@@ -251,15 +284,21 @@ fn copy_tag(to: &mut [u8], whole: &[u8; TAG]) {
     }
 }
 
+/// Compares in constant time.
+#[inline]
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    // SAFETY: two slices, looked at as far as the shorter one goes.
+    let differ = unsafe { lc::CRYPTO_memcmp(a.as_ptr().cast(), b.as_ptr().cast(), a.len().min(b.len())) };
+    a.len() == b.len() && differ == 0
+}
+
 #[inline]
 fn open_short(key: &GcmKey, iv: &[u8; 12], aad: &[u8], text: Text<'_>, tag: &[u8]) -> bool {
     let (whole, to) = match text {
         Text::Apart(from, to) => (key.run(Way::Decrypt, iv, aad, Text::Apart(from, to)), to),
         Text::Same(both) => (key.run(Way::Decrypt, iv, aad, Text::Same(both)), both),
     };
-    let given = &whole[..tag.len()];
-    // SAFETY: two slices of that length; compared in constant time.
-    let right = unsafe { lc::CRYPTO_memcmp(given.as_ptr().cast(), tag.as_ptr().cast(), tag.len()) == 0 };
+    let right = is_same(&whole[..tag.len()], tag);
     if !right {
         wipe(to);
     }

@@ -1,11 +1,14 @@
 //! The engine: what it refuses, and which way a job takes.
 
 use crate::caps::Caps;
+use crate::config::{Config, Handlers};
 use crate::ffi::Cipher;
+use crate::in_place;
 use crate::key::Iv;
 use crate::message;
-use crate::pieces::{Pieces, Tray, Trays};
-use crate::task::{Decrypt, Direction, Encrypt, Job, Kind, Parts, TagLen};
+use crate::pieces::{Pieces, Tray, Trays, is_private};
+use crate::task::{Direction, Job, Parts, TagLen};
+use crate::twice::Twice;
 use softdpu_card::{EngineKind, Function};
 use softdpu_memory::copy::{self, Gate};
 use softdpu_memory::device::Device;
@@ -14,7 +17,6 @@ use softdpu_memory::view::{self, Hold};
 use softdpu_room::carry::PART_BYTES;
 use softdpu_room::engine::{Compute, Engine, EngineInfo, Shape, Work};
 use softdpu_room::job::{Computed, Outbox};
-use softdpu_room::task::{Handler, deliver};
 use softdpu_status::{Code, Error, Result};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -28,43 +30,8 @@ pub struct AesGcm {
     /// Does the device take every key and tag there is, both ways?
     is_usual: bool,
     /// Long messages under way, by the address of their job.
-    long: Mutex<Vec<(usize, Pieces)>>,
+    long: Mutex<Vec<(usize, Long)>>,
     trays: Trays,
-}
-
-/// Configuration of an AES-GCM context of the Rust face.
-#[derive(Default)]
-pub struct Config {
-    /// Tasks in flight at most, of both kinds together; 0 stands for 64.
-    pub tasks: u32,
-    /// Gets every encryption that was posted.
-    pub on_encrypt: Option<Handler<Encrypt>>,
-    /// Gets every decryption that was posted.
-    pub on_decrypt: Option<Handler<Decrypt>>,
-}
-
-impl std::fmt::Debug for Config {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let handlers = (self.on_encrypt.is_some(), self.on_decrypt.is_some());
-        write!(
-            f,
-            "Config {{ tasks: {}, on_encrypt: {}, on_decrypt: {} }}",
-            self.tasks, handlers.0, handlers.1
-        )
-    }
-}
-
-/// The handlers of a context of the Rust face.
-#[derive(Default)]
-pub struct Handlers {
-    encrypt: Option<Handler<Encrypt>>,
-    decrypt: Option<Handler<Decrypt>>,
-}
-
-impl std::fmt::Debug for Handlers {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Handlers")
-    }
 }
 
 impl AesGcm {
@@ -91,17 +58,27 @@ impl AesGcm {
         Computed::new(self, handlers)
     }
 
-    fn long(&self) -> MutexGuard<'_, Vec<(usize, Pieces)>> {
+    fn long(&self) -> MutexGuard<'_, Vec<(usize, Long)>> {
         self.long.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Takes a long message under way out of the table.
-    fn take_long(&self, job: &Job) -> Option<Pieces> {
+    fn take_long(&self, job: &Job) -> Option<Long> {
         let mut long = self.long();
         let at = long.iter().position(|(address, _)| *address == address_of(job))?;
         Some(long.swap_remove(at).1)
     }
 }
+
+/// A long message under way.
+#[derive(Debug)]
+enum Long {
+    Pieces(Pieces),
+    Twice(Twice),
+}
+
+/// A text of one part is not cut for the few bytes of additional data and tag that come with it.
+const BESIDES: u64 = 4096;
 
 /// Jobs stay where they are while they fly.
 fn address_of(job: &Job) -> usize {
@@ -132,8 +109,7 @@ impl Engine for AesGcm {
                 device.function().pci());
             return Err(Error::new(Code::InvalidValue, "more tasks than the device takes"));
         }
-        let handlers = Handlers { encrypt: config.on_encrypt, decrypt: config.on_decrypt };
-        Ok((AesGcm::on(device)?.work(handlers), count))
+        Ok((AesGcm::on(device)?.work(Handlers::of(config)), count))
     }
 }
 
@@ -208,7 +184,7 @@ impl AesGcm {
             return refuse(job, Code::InvalidValue, "the initialisation vector is too long", line);
         }
         let bytes = view::check_source(src, &self.gate)?;
-        let room = view::check_room(dst, &self.gate)?;
+        let room = view::check_room(dst, &self.gate)? + if job.in_place { bytes } else { 0 };
         let (aad, tag) = (u64::from(job.aad_len), tag.len() as u64);
         let (least, written) = match job.direction {
             Direction::Encrypt => (aad, bytes + tag),
@@ -267,6 +243,12 @@ impl AesGcm {
         if let Some(outcome) = message::whole(plan, &mut hold) {
             return outcome;
         }
+        if plan.direction == Direction::Decrypt
+            && !is_private(hold.split().1, plan.given())
+            && let Some(outcome) = message::unseen(plan, &mut hold)
+        {
+            return outcome;
+        }
         let mut pieces = Pieces::begin(plan, &mut hold, self.trays.take())?;
         let outcome =
             pieces.advance(plan, &mut hold, 0, plan.taken()).and_then(|()| pieces.end(plan, &mut hold));
@@ -292,17 +274,20 @@ impl Compute for AesGcm {
         result: Result<u64>,
         outbox: &mut Outbox<'_, AesGcm>,
     ) -> Option<Job> {
-        match job.0 {
-            Kind::Encrypt(_) => deliver(&mut handlers.encrypt, job, result, outbox),
-            Kind::Decrypt(_) => deliver(&mut handlers.decrypt, job, result, outbox),
-            #[cfg(feature = "capi")]
-            Kind::Lent(_) => None,
-        }
+        handlers.deliver(job, result, outbox)
     }
 
     fn shape(&self, job: &Job) -> Shape {
-        match job.parts().src.node() {
-            Some(src) if copy::volume(src) > PART_BYTES => Shape::Steps,
+        let job = job.parts();
+        match job.src.node() {
+            _ if copy::waits([job.src, job.dst]) => Shape::Whole,
+            Some(src) if copy::volume(src) > PART_BYTES + BESIDES => {
+                if job.in_place {
+                    Shape::Whole
+                } else {
+                    Shape::Steps
+                }
+            }
             _ => Shape::Small,
         }
     }
@@ -313,6 +298,9 @@ impl Compute for AesGcm {
 
     fn run(&self, job: &mut Job) -> Result<u64> {
         let plan = self.plan(job)?;
+        if job.parts().in_place {
+            return in_place::run(&plan, &self.gate, &self.trays);
+        }
         self.carry_out(&plan)?;
         copy::commit(plan.dst, plan.given() as u64);
         Ok(plan.given() as u64)
@@ -324,37 +312,52 @@ impl Compute for AesGcm {
         let job = job.parts();
         let (src, dst) = (job.src.any(), job.dst.any());
         let key = job.key.get().filter(|key| key.owner() == self.owner && self.is_usual)?;
+        if job.in_place {
+            return in_place::quick(key.cipher(), &job, &self.gate);
+        }
         message::quick(key.cipher(), &job, src, dst, &self.gate)
     }
 
     fn open(&self, job: &Job) -> Result<u64> {
-        Ok(self.plan(job)?.taken() as u64)
+        let plan = self.plan(job)?;
+        // What a flushed job left behind at this place goes.
+        drop(self.take_long(job));
+        if self.shape(job) == Shape::Steps
+            && let Some(twice) = Twice::begin(&plan, &mut Hold::both(plan.src, plan.dst, &self.gate)?)
+        {
+            self.long().push((address_of(job), Long::Twice(twice)));
+            return Ok(Twice::total(&plan));
+        }
+        Ok(plan.taken() as u64)
     }
 
     fn step(&self, job: &mut Job, from: u64, len: u64) -> Result<()> {
         let plan = self.plan(job)?;
         let mut hold = Hold::both(plan.src, plan.dst, &self.gate)?;
-        // What a flushed job left behind at this place goes.
-        let before = self.take_long(job);
-        let mut pieces = match before {
-            Some(pieces) if from > 0 => pieces,
-            _ => Pieces::begin(&plan, &mut hold, self.trays.take())?,
+        let mut long = match self.take_long(job) {
+            Some(long) => long,
+            None if from == 0 => Long::Pieces(Pieces::begin(&plan, &mut hold, self.trays.take())?),
+            None => return Err(Error::new(Code::Unexpected, "a long message was lost")),
         };
-        match pieces.advance(&plan, &mut hold, from as usize, len as usize) {
-            Ok(()) => {
-                self.long().push((address_of(job), pieces));
-                Ok(())
-            }
-            Err(e) => {
+        let (from, len) = (from as usize, len as usize);
+        let outcome = match &mut long {
+            Long::Pieces(pieces) => pieces.advance(&plan, &mut hold, from, len),
+            Long::Twice(twice) => twice.advance(&plan, &mut hold, from, len),
+        };
+        match (outcome, &mut long) {
+            (Ok(()), _) => self.long().push((address_of(job), long)),
+            (Err(e), Long::Pieces(pieces)) => {
                 pieces.withdraw(&plan, &mut hold);
-                Err(e)
+                return Err(e);
             }
+            (Err(e), Long::Twice(_)) => return Err(e),
         }
+        Ok(())
     }
 
     /// Flushed half way: plain text that nobody vouched for does not stay.
     fn abandon(&self, job: &mut Job) {
-        let Some(mut pieces) = self.take_long(job) else { return };
+        let Some(Long::Pieces(mut pieces)) = self.take_long(job) else { return };
         if let Ok(plan) = self.plan(job)
             && let Ok(mut hold) = Hold::both(plan.src, plan.dst, &self.gate)
         {
@@ -365,13 +368,16 @@ impl Compute for AesGcm {
 
     fn close(&self, job: &mut Job, _: u64) -> Result<u64> {
         let plan = self.plan(job)?;
-        let Some(mut pieces) = self.take_long(job) else {
-            return Err(Error::new(Code::Unexpected, "a long message was lost"));
-        };
-        let mut hold = Hold::both(plan.src, plan.dst, &self.gate)?;
-        let outcome = pieces.end(&plan, &mut hold);
-        self.put_away(&plan, pieces);
-        outcome?;
+        match self.take_long(job) {
+            Some(Long::Pieces(mut pieces)) => {
+                let mut hold = Hold::both(plan.src, plan.dst, &self.gate)?;
+                let outcome = pieces.end(&plan, &mut hold);
+                self.put_away(&plan, pieces);
+                outcome?;
+            }
+            Some(Long::Twice(_)) => {}
+            None => return Err(Error::new(Code::Unexpected, "a long message was lost")),
+        }
         copy::commit(plan.dst, plan.given() as u64);
         Ok(plan.given() as u64)
     }

@@ -1,12 +1,13 @@
-//! A message that lies in one piece of private memory, at both ends: one call.
+//! A message that lies in one piece of private memory: one call where its destination does, too; otherwise its plain text
+//! goes to memory of others only when the tag was found right.
 
-use crate::ffi::{Cipher, SHORT_TAG, TAG, Text};
+use crate::ffi::{Cipher, SHORT_TAG, TAG, Text, wipe};
 use crate::hardware::Plan;
 use crate::key::Iv;
 use crate::task::{Direction, Parts};
 use softdpu_memory::copy::{self, Gate};
 use softdpu_memory::node::Node;
-use softdpu_memory::view::{self, Hold, Overlap};
+use softdpu_memory::view::{self, Hold, Overlap, Sink};
 use softdpu_status::Result;
 
 /// Carries the message out, if it lies so; nothing is touched otherwise.
@@ -54,6 +55,72 @@ pub(crate) fn whole(plan: &Plan<'_>, hold: &mut Hold<'_>) -> Option<Result<()>> 
 fn open(plan: &Plan<'_>, aad: &[u8], text: Text<'_>, tag: &[u8]) -> Result<()> {
     // The text's destination is wiped by `open` itself.
     if plan.cipher.open(&plan.iv, aad, text, tag) { Ok(()) } else { Err(plan.not_authentic()) }
+}
+
+/// Bytes of plain text on their way to memory of others: few enough that they never leave the first cache, and that
+/// writing them overlaps with the next.
+const STRIDE: usize = 2048;
+
+/// Decrypts a message that lies in one piece of private memory to a place that does not. Others may be reading there, so
+/// nothing is written before the tag was found right: a short text is decrypted aside, of a longer one the tag comes
+/// first. `None`, and nothing was touched, where neither can be.
+pub(crate) fn unseen(plan: &Plan<'_>, hold: &mut Hold<'_>) -> Option<Result<()>> {
+    let (sources, mut sink) = hold.split();
+    let (aad, text) = sources.slice(0, plan.taken())?.split_at(plan.aad);
+    let (text, tag) = text.split_at(plan.text);
+    Some(if text.len() <= SMALL {
+        aside::<SMALL>(plan, (aad, text, tag), &mut sink)
+    } else if text.len() <= STRIDE {
+        aside::<STRIDE>(plan, (aad, text, tag), &mut sink)
+    } else {
+        tag_first(plan, (aad, text, tag), &mut sink)?
+    })
+}
+
+/// What is decrypted aside, on the stack.
+const SMALL: usize = 256;
+
+/// By one call, then to its place.
+fn aside<const N: usize>(
+    plan: &Plan<'_>,
+    (aad, text, tag): (&[u8], &[u8], &[u8]),
+    sink: &mut Sink<'_>,
+) -> Result<()> {
+    let mut aside = [0; N];
+    let plain = &mut aside[..text.len()];
+    open(plan, aad, Text::Apart(text, plain), tag)?;
+    if !aad.is_empty() {
+        sink.write(aad);
+    }
+    sink.write(plain);
+    wipe(plain);
+    Ok(())
+}
+
+/// The tag over the whole text, then its parts. `None`, and nothing was touched, where the cipher's halves are not there.
+fn tag_first(
+    plan: &Plan<'_>,
+    (aad, text, tag): (&[u8], &[u8], &[u8]),
+    sink: &mut Sink<'_>,
+) -> Option<Result<()>> {
+    if !plan.cipher.check(&plan.iv, aad, text, tag)? {
+        return Some(Err(plan.not_authentic()));
+    }
+    sink.write(aad);
+    decrypt(plan, 0, text, sink);
+    Some(Ok(()))
+}
+
+/// Decrypts a part of a text that was vouched for, from its byte `from` on, a multiple of 16.
+pub(crate) fn decrypt(plan: &Plan<'_>, from: usize, text: &[u8], sink: &mut Sink<'_>) {
+    let mut aside = [0; STRIDE];
+    for (i, text) in text.chunks(STRIDE).enumerate() {
+        let plain = &mut aside[..text.len()];
+        sink.expect(text.len());
+        plan.cipher.decrypt(&plan.iv, ((from + i * STRIDE) / 16) as u32, text, plain);
+        sink.write(plain);
+    }
+    wipe(&mut aside);
 }
 
 /// Most bytes of a message that is carried out without further ado.

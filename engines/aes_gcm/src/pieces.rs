@@ -54,6 +54,11 @@ pub(crate) struct Tray {
 }
 
 impl Tray {
+    /// Memory for a message that is carried out aside.
+    pub(crate) fn stage(&mut self, len: usize) -> Result<&mut [u8]> {
+        self.staged.get(len)
+    }
+
     fn wipe(&mut self) {
         for spare in [&mut self.input, &mut self.output, &mut self.staged, &mut self.held] {
             spare.wipe();
@@ -293,7 +298,7 @@ fn write(sink: &mut Sink<'_>, bytes: &[u8]) -> Result<()> {
 }
 
 /// Are the next `len` bytes of a destination private memory?
-fn is_private(mut sink: Sink<'_>, len: usize) -> bool {
+pub(crate) fn is_private(mut sink: Sink<'_>, len: usize) -> bool {
     let mut left = len;
     while left > 0 {
         let Some(n) = sink.slice(left).map(|piece| piece.len()).filter(|n| *n > 0) else { return false };

@@ -146,6 +146,68 @@ pub struct Decrypt {
     pub tag: TagLen,
 }
 
+/// Encrypts the data of `buf` (and of what is chained to it) where it is.
+///
+/// The first `aad_len` bytes are additional data, which stay as they are. The tag is put behind the cipher text, so that
+/// there must be room for it; the result is how many bytes the data has then. Of a list, data begins where the data of
+/// each element did and fills one element after the other.
+///
+/// ```
+/// use softdpu_aes_gcm::{AesGcm, Config, DecryptInPlace, EncryptInPlace, Iv, Key, TagLen};
+/// # use softdpu_card::{EngineKind, Machine};
+/// # use softdpu_memory::{Access, Memory};
+/// # use softdpu_room::{pump::ProgressEngine, session::Session, typed::Context};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let session = Session::new(Machine::builder().build()?, softdpu_room::session::inline());
+/// # let device = session.first_with(EngineKind::AesGcm)?.open()?;
+/// # let mut pe = ProgressEngine::new(&session)?;
+/// # let mut aes_gcm = Context::<AesGcm>::start(&mut pe, &device, Config::default())?.wait(&mut pe)?;
+/// # let memory = Memory::heap(4096).access(Access::LOCAL_READ_WRITE).register(&[device.shared()])?;
+/// let mut buf = memory.buf(..1024)?;
+/// buf.push_slice(b"header, then the secret")?;
+/// let (key, iv, tag) = (Key::new(&[7; 32])?, Iv::from([1; 12]), TagLen::Bits128);
+/// let task = EncryptInPlace { buf, key: key.clone(), iv, aad_len: 8, tag };
+/// let sealed = pe.run(aes_gcm.submit(task).map_err(|refused| refused.error)?);
+/// assert_eq!((sealed.result?, &sealed.task.buf.to_vec()[..8]), (23 + 16, &b"header, "[..]));
+///
+/// let task = DecryptInPlace { buf: sealed.task.buf, key, iv, aad_len: 8, tag };
+/// let opened = pe.run(aes_gcm.submit(task).map_err(|refused| refused.error)?);
+/// assert_eq!((opened.result?, opened.task.buf.to_vec()), (23, b"header, then the secret".to_vec()));
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct EncryptInPlace {
+    /// Additional data and plain text, and room for the tag.
+    pub buf: Buf,
+    /// The key.
+    pub key: Key,
+    /// The initialisation vector, used once for this key.
+    pub iv: Iv,
+    /// Bytes of additional data.
+    pub aad_len: u32,
+    /// Length of the tag.
+    pub tag: TagLen,
+}
+
+/// Decrypts the data of `buf` (additional data, cipher text, tag) where it is; the tag is taken off, and the result is how
+/// many bytes of data are left.
+///
+/// A message that is not authentic fails with IoFailed: the ranges of data stay as they were, but what they hold in place
+/// of the text is lost, and no plain text is left.
+#[derive(Debug)]
+pub struct DecryptInPlace {
+    /// Additional data, cipher text, tag.
+    pub buf: Buf,
+    /// The key.
+    pub key: Key,
+    /// The initialisation vector the message was encrypted with.
+    pub iv: Iv,
+    /// Bytes of additional data.
+    pub aad_len: u32,
+    /// Length of the tag.
+    pub tag: TagLen,
+}
+
 /// A task in a slot: of the Rust face, which owns what it names, or of the C face, which does not.
 #[derive(Debug)]
 pub struct Job(pub(crate) Kind);
@@ -154,6 +216,8 @@ pub struct Job(pub(crate) Kind);
 pub(crate) enum Kind {
     Encrypt(Encrypt),
     Decrypt(Decrypt),
+    EncryptInPlace(EncryptInPlace),
+    DecryptInPlace(DecryptInPlace),
     #[cfg(feature = "capi")]
     Lent(Lending),
 }
@@ -177,18 +241,21 @@ pub(crate) struct Parts {
     pub(crate) aad_len: u32,
     pub(crate) tag_len: u32,
     pub(crate) direction: Direction,
+    /// Source and destination are one.
+    pub(crate) in_place: bool,
 }
 
 macro_rules! parts {
-    ($task:expr, $direction:ident) => {
+    ($task:expr, $direction:ident, $src:ident, $dst:ident, $in_place:literal) => {
         Parts {
-            src: $task.src.lend(),
-            dst: $task.dst.lend(),
+            src: $task.$src.lend(),
+            dst: $task.$dst.lend(),
             key: LentKey::of($task.key.object()),
             iv: $task.iv,
             aad_len: $task.aad_len,
             tag_len: $task.tag.len() as u32,
             direction: Direction::$direction,
+            in_place: $in_place,
         }
     };
 }
@@ -197,8 +264,10 @@ impl Job {
     #[inline(always)]
     pub(crate) fn parts(&self) -> Parts {
         match &self.0 {
-            Kind::Encrypt(task) => parts!(task, Encrypt),
-            Kind::Decrypt(task) => parts!(task, Decrypt),
+            Kind::Encrypt(task) => parts!(task, Encrypt, src, dst, false),
+            Kind::Decrypt(task) => parts!(task, Decrypt, src, dst, false),
+            Kind::EncryptInPlace(task) => parts!(task, Encrypt, buf, buf, true),
+            Kind::DecryptInPlace(task) => parts!(task, Decrypt, buf, buf, true),
             #[cfg(feature = "capi")]
             Kind::Lent(task) => task.parts,
         }
@@ -233,3 +302,5 @@ macro_rules! task {
 }
 task!(Encrypt);
 task!(Decrypt);
+task!(EncryptInPlace);
+task!(DecryptInPlace);

@@ -352,3 +352,38 @@ fn source_and_destination_may_overlap() {
         }
     }
 }
+
+/// From one piece of private memory to memory of others, around the borders of the ways there are: the tag decides
+/// before a byte is written.
+#[test]
+fn plain_text_is_not_seen_before_its_time() {
+    let mut bench = Bench::new(softdpu_room::session::inline());
+    let mut chance = Chance::new(9);
+    let short = [0, 1, 64, 255, 256, 257, 2047, 2048, 2049, 4096, 6000, 70_001, 256 << 10];
+    // In steps, which end with the text, short of its last block, or behind it.
+    let long = [(256 << 10) + 4097, (512 << 10) - 7, (512 << 10) + 1];
+    let lengths = short.into_iter().flat_map(|len| [(len, 1), (len, 4)]).chain(long.map(|len| (len, 3)));
+    for (len, most) in lengths {
+        for genuine in [true, false] {
+            let mut message = Message::any(&mut chance, 10);
+            let iv_len = [12, 5][chance.below(2)];
+            message.iv = chance.bytes(iv_len);
+            message.aad.truncate(200);
+            message.plain = chance.bytes(len);
+            let (opened, mut sealed) = (message.opened(), message.sealed());
+            if !genuine {
+                let at = chance.below(sealed.len());
+                sealed[at] ^= 1 << chance.below(8);
+            }
+            let mut source = Field::source(&bench, &mut chance, Ground::Private, &sealed, 1);
+            let mut room = Field::room(&bench, &mut chance, Ground::Shared, opened.len(), most);
+            let done = bench.run(message.decrypt(source.list.take().unwrap(), room.list.take().unwrap()));
+            let want = if genuine { Ok(opened.len() as u64) } else { Err(Code::IoFailed) };
+            assert_eq!(done.result.map_err(|e| e.code()), want, "{len} bytes");
+            if genuine {
+                room.expect(0, &opened);
+            }
+            assert!(room.bytes(done.task.dst) == room.image, "{len} bytes, genuine: {genuine}");
+        }
+    }
+}

@@ -1,9 +1,9 @@
 //! The whole task path against the bare libraries with the same checksums, round by round in one process.
 //!
-//! `cargo run --release -p softdpu-compress --example against_bare -- [CORPUS]`: a file of at least 1 MiB; without one,
-//! this program itself. Rates are of plain bytes per second of the thread's processor time, everything carried out
+//! `cargo run --release -p softdpu-compress --example against_bare -- [CORPUS [contexts]]`: a file of at least 1 MiB;
+//! without one, this program itself; with `contexts` the last part alone. Rates are of plain bytes per second of the thread's processor time, everything carried out
 //! inside progress; `x` is the median over the rounds of the task path's rate over the yardstick's of the same round.
-//! Both write to buffers of their own for each task. At the end two contexts on two threads, by the clock on the wall.
+//! Both write to buffers of their own for each task. At the end two contexts on two threads.
 #![expect(unsafe_code, reason = "calls the bare libraries")]
 
 use softdpu_card::{EngineKind, Machine};
@@ -16,7 +16,6 @@ use softdpu_room::typed::Context;
 use std::ffi::{c_int, c_void};
 use std::hint::black_box;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 const ROUNDS: usize = 21;
 const SAMPLE: usize = 4 << 20;
@@ -245,7 +244,9 @@ fn main() {
     let corpus = std::fs::read(path).expect("a corpus");
     let session = Session::new(Machine::builder().build().expect("a machine"), softdpu_board::inline());
     let device = session.first_with(EngineKind::Compress).and_then(|d| d.open()).expect("a device");
-    for size in [4 << 10, 64 << 10, 1 << 20] {
+    let sizes: &[usize] =
+        if std::env::args().any(|a| a == "contexts") { &[] } else { &[4 << 10, 64 << 10, 1 << 20] };
+    for &size in sizes {
         let count = (SAMPLE / size).max(2);
         let step = corpus.len().saturating_sub(size) / count;
         let chunks: Vec<&[u8]> =
@@ -261,33 +262,30 @@ fn main() {
     two_contexts(&corpus[..SAMPLE.min(corpus.len())]);
 }
 
-/// Two contexts on two threads against one, compressing pieces of 64 KiB.
+/// Two contexts on two threads against one, compressing pieces of 64 KiB: by the processor time of the threads, which is
+/// what they cost each other if each has a core to itself.
 fn two_contexts(corpus: &[u8]) {
-    let pass = |threads: usize| {
-        let start = Instant::now();
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    let session =
-                        Session::new(Machine::builder().build().expect("a machine"), softdpu_board::inline());
-                    let device =
-                        session.first_with(EngineKind::Compress).and_then(|d| d.open()).expect("a device");
-                    let mut lane = compressing(&session, &device, Level::FAST);
-                    let mut place = Place::new(&device, 66 << 10, 2 * corpus.len().div_ceil(64 << 10));
-                    let mut tasks: Vec<_> = corpus
-                        .chunks(64 << 10)
-                        .map(|c| CompressDeflate { src: place.full(c), dst: place.empty(c.len() + 1000) })
-                        .collect();
-                    (0..8).for_each(|_| lane.run(&mut tasks, 32, |task| task.dst.reset()));
-                });
-            }
-        });
-        start.elapsed().as_secs_f64()
+    let work = || {
+        let session = Session::new(Machine::builder().build().expect("a machine"), softdpu_board::inline());
+        let device = session.first_with(EngineKind::Compress).and_then(|d| d.open()).expect("a device");
+        let mut lane = compressing(&session, &device, Level::FAST);
+        let mut place = Place::new(&device, 66 << 10, 2 * corpus.len().div_ceil(64 << 10));
+        let mut tasks: Vec<_> = corpus
+            .chunks(64 << 10)
+            .map(|c| CompressDeflate { src: place.full(c), dst: place.empty(c.len() + 1000) })
+            .collect();
+        let start = processor_time();
+        (0..8).for_each(|_| lane.run(&mut tasks, 32, |task| task.dst.reset()));
+        processor_time() - start
     };
     let ratios = (0..7)
         .map(|_| {
-            let one = pass(1);
-            2.0 * one / pass(2)
+            let alone = work();
+            let together = std::thread::scope(|scope| {
+                let other = scope.spawn(work);
+                work().max(other.join().expect("the other thread"))
+            });
+            2.0 * alone / together
         })
         .collect();
     println!("two contexts on two threads, compress 64 KiB: {:.2} times one", median(ratios));

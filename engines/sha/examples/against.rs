@@ -1,13 +1,13 @@
 //! The engine's whole task path against OpenSSL and the hash crates called directly, in turn, in one run.
 //!
 //! ```text
-//! cargo run --release -p softdpu-sha --example against [BYTES...]
+//! cargo run --release -p softdpu-sha --example against [BYTES...] [one]
 //! ```
 //!
-//! Nanoseconds of processor time per message (median of the rounds) and the rate over OpenSSL's (median of the rounds' ratios; over the
-//! crate's where there is no OpenSSL). OpenSSL hashes one message after the other: init, update, final on one context,
+//! Nanoseconds of processor time per message (median of the rounds) and the rate over OpenSSL's (median of the rounds'
+//! ratios; over the crate's where there is no OpenSSL). OpenSSL hashes one message after the other: init, update, final on one context,
 //! the function fetched beforehand. The last column is what two contexts on two threads do in the time of one, if each
-//! has a core to itself: it is below 2 by what they cost each other.
+//! has a core to itself: it is below 2 by what they cost each other; `one` leaves it out.
 #![expect(unsafe_code, reason = "calls the yardstick as C programs do")]
 #![expect(clippy::undocumented_unsafe_blocks, reason = "each call as its manual page says")]
 
@@ -178,7 +178,8 @@ fn scaling(session: &Session, device: &Device, algorithm: Algorithm, size: usize
 }
 
 fn main() {
-    let sizes: Vec<usize> = std::env::args().skip(1).map(|a| a.parse().unwrap()).collect();
+    let sizes: Vec<usize> = std::env::args().filter_map(|a| a.parse().ok()).collect();
+    let both = !std::env::args().any(|a| a == "one");
     let sizes = if sizes.is_empty() { vec![64, 1024, 16 << 10, 64 << 10, 1 << 20] } else { sizes };
     let session = Session::new(Machine::builder().build().unwrap(), softdpu_board::inline());
     let device = session.first_with(EngineKind::Sha).and_then(|d| d.open()).unwrap();
@@ -213,7 +214,8 @@ fn main() {
                 let text = if i == 0 && there { String::new() } else { format!("({ratio:.2})") };
                 print!(" {:>22}", format!("{:.0} {text:>7}", median(mine.clone())));
             }
-            println!(" {:>12.2}", scaling(&session, &device, algorithm, size));
+            let both = both.then(|| format!("{:.2}", scaling(&session, &device, algorithm, size)));
+            println!(" {:>12}", both.unwrap_or_default());
         }
     }
 }

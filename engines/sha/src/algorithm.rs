@@ -4,8 +4,9 @@ use core::fmt;
 use softdpu_card::Feature;
 
 /// A hash function.
+// As wide as a register: tasks are moved field by field, and a load waits long for a store narrower than itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
+#[repr(usize)]
 pub enum Algorithm {
     /// SHA-1. Broken for signatures; for old formats only.
     Sha1 = 0,

@@ -324,5 +324,5 @@ pub unsafe extern "C" fn doca_sha_task_hash_set_algorithm(task: *const Slot, alg
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn doca_sha_task_hash_get_algorithm(task: *const Slot) -> u32 {
     // SAFETY: a handle, or NULL.
-    unsafe { look(task, HASH, "doca_sha_task_hash_get_algorithm", 0, |job| (*job).hash.algorithm as u32) }
+    unsafe { look(task, HASH, "doca_sha_task_hash_get_algorithm", 0, |job| (*job).hash.algorithm() as u32) }
 }

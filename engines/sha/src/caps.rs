@@ -38,6 +38,7 @@ impl Caps {
     }
 
     /// Does it hash whole messages with this function?
+    #[inline]
     pub fn hashes(&self, algorithm: Algorithm) -> bool {
         self.whole[algorithm as usize]
     }

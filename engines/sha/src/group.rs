@@ -6,10 +6,10 @@
 
 use crate::algorithm::Algorithm as Name;
 use crate::hardware::Sha;
-use crate::single::{MOST_PADDING, deposit, pad, settle};
+use crate::single::{MOST_PADDING, deposit, settle};
 use crate::task::Job;
 use core::cell::RefCell;
-use softdpu_kernels::sha::{self, Algorithm, LANES, Lanes};
+use softdpu_kernels::sha::{self, Algorithm, LANES, Lanes, pad};
 use softdpu_memory::node::Node;
 use softdpu_memory::view::{Hold, Sources};
 use softdpu_status::Result;
@@ -123,7 +123,7 @@ fn in_place(sources: &Sources<'_>, from: u64, len: u64) -> bool {
 /// Carries out jobs of all functions, those of one function together.
 pub(crate) fn run_many(sha: &Sha, jobs: &mut [&mut Job], results: &mut [Result<u64>]) {
     for name in Name::ALL {
-        if !jobs.iter().any(|job| job.hash.algorithm == name) {
+        if !jobs.iter().any(|job| job.hash.algorithm() == name) {
             continue;
         }
         match name {
@@ -142,7 +142,7 @@ fn run_those<A: Algorithm>(name: Name, sha: &Sha, jobs: &mut [&mut Job], results
         }
         // A panic may have left some.
         lanes.clear();
-        for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.hash.algorithm == name) {
+        for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.hash.algorithm() == name) {
             match Lane::new::<A>(sha, job, index) {
                 Ok(lane) => lanes.push(lane),
                 Err(e) => results[index] = Err(e),
@@ -171,6 +171,8 @@ fn run_those<A: Algorithm>(name: Name, sha: &Sha, jobs: &mut [&mut Job], results
 
 /// A message is through.
 fn conclude<A: Algorithm>(sha: &Sha, job: &mut Job, lane: &Lane<'_>, state: [A::Word; 8]) -> Result<u64> {
+    // Of several messages only those fail whose memory did.
+    lane.hold.check()?;
     match lane.dst {
         Some(dst) => {
             deposit::<A>(sha, &state, dst)?;

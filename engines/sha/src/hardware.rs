@@ -2,6 +2,7 @@
 
 use crate::algorithm::Algorithm;
 use crate::caps::Caps;
+use crate::even;
 use crate::group;
 use crate::single::{close, run, step};
 use crate::task::{Finish, Hash, Job, Owned, Update};
@@ -94,12 +95,12 @@ impl Sha {
     pub(crate) fn admit<'a>(&self, job: &Job) -> Result<(&'a Node, u64, Option<&'a Node>)> {
         let hash = &job.hash;
         let able = if job.whole {
-            self.caps.hashes(hash.algorithm)
+            self.caps.hashes(hash.algorithm())
         } else {
-            self.caps.hashes_pieces(hash.algorithm)
+            self.caps.hashes_pieces(hash.algorithm())
         };
         if !able {
-            let line = format_args!("the device does not compute {} in such a task", hash.algorithm);
+            let line = format_args!("the device does not compute {} in such a task", hash.algorithm());
             return refuse(Code::NotSupported, "algorithm not supported", line);
         }
         if !job.whole && (hash.finished || hash.broken) {
@@ -109,16 +110,16 @@ impl Sha {
         let bytes = view::check_source(src, &self.gate)?;
         let dst = if job.is_last() {
             let Some(dst) = job.dst.node() else { return refuse_missing("destination") };
-            if dst.room() < hash.algorithm.digest_len() {
-                return refuse_room(dst, hash.algorithm);
+            if dst.room() < hash.algorithm().digest_len() {
+                return refuse_room(dst, hash.algorithm());
             }
             view::check_room(dst, &self.out)?;
             Some(dst)
         } else {
-            if !bytes.is_multiple_of(hash.algorithm.block_len() as u64) {
+            if !bytes.is_multiple_of(hash.algorithm().block_len() as u64) {
                 let line = format_args!(
                     "source buffer {src:p}: a piece of {bytes} bytes that is not the last, must be a multiple of {}",
-                    hash.algorithm.block_len()
+                    hash.algorithm().block_len()
                 );
                 return refuse(Code::InvalidValue, "piece is no multiple of the block", line);
             }
@@ -138,8 +139,24 @@ impl Sha {
     }
 
     /// The whole of one job.
+    #[inline]
     pub(crate) fn run_one(&self, job: &mut Job) -> Result<u64> {
-        by_algorithm!(job.hash.algorithm, run(self, job))
+        match even::one(self, job) {
+            Some(bytes) => Ok(bytes),
+            None => self.run_long(job),
+        }
+    }
+
+    /// Is it a whole message, of a function that the device computes?
+    #[inline(always)]
+    pub(crate) fn takes_whole(&self, job: &Job) -> bool {
+        job.whole && self.caps.hashes(job.hash.algorithm())
+    }
+
+    /// The whole of a job that is not of the simplest kind.
+    #[inline(never)]
+    pub(crate) fn run_long(&self, job: &mut Job) -> Result<u64> {
+        by_algorithm!(job.hash.algorithm(), run(self, job))
     }
 
     /// What sources and destinations must allow.
@@ -147,6 +164,9 @@ impl Sha {
         (&self.gate, &self.out)
     }
 }
+
+/// Most bytes of a message that is hashed without further ado.
+const SHORT: usize = 4096;
 
 /// Most bytes of a message: their number in bits is a 64-bit word.
 const MOST_BYTES: u64 = u64::MAX >> 3;
@@ -216,6 +236,7 @@ impl Compute for Sha {
     type Engine = Sha;
     type Handlers = Handlers;
 
+    #[inline(always)]
     fn deliver(
         handlers: &mut Handlers,
         job: Job,
@@ -232,6 +253,7 @@ impl Compute for Sha {
 
     fn shape(&self, job: &Job) -> Shape {
         match job.src.node() {
+            _ if copy::waits([job.src, job.dst]) => Shape::Whole,
             Some(src) if copy::volume(src) > SPLIT_FROM => Shape::Steps,
             _ => Shape::Small,
         }
@@ -245,6 +267,17 @@ impl Compute for Sha {
         self.run_one(job)
     }
 
+    const ALONE: bool = true;
+
+    /// A short message with nothing unusual about it.
+    #[inline]
+    fn quick_alone(&self, job: &mut Job) -> Option<u64> {
+        if job.src.any().data_len() > SHORT {
+            return None;
+        }
+        even::one(self, job)
+    }
+
     fn together(&self) -> usize {
         group::MOST
     }
@@ -254,7 +287,9 @@ impl Compute for Sha {
             *result = self.run_one(job);
             return;
         }
-        group::run_many(self, jobs, results);
+        if !even::many(self, jobs, results) {
+            group::run_many(self, jobs, results);
+        }
     }
 
     fn open(&self, job: &Job) -> Result<u64> {
@@ -262,10 +297,10 @@ impl Compute for Sha {
     }
 
     fn step(&self, job: &mut Job, from: u64, len: u64) -> Result<()> {
-        by_algorithm!(job.hash.algorithm, step(self, job, from, len))
+        by_algorithm!(job.hash.algorithm(), step(self, job, from, len))
     }
 
     fn close(&self, job: &mut Job, total: u64) -> Result<u64> {
-        by_algorithm!(job.hash.algorithm, close(self, job, total))
+        by_algorithm!(job.hash.algorithm(), close(self, job, total))
     }
 }

@@ -7,6 +7,7 @@
 //! | `state.rs` | [`HashState`]: a hash under way, which travels with its tasks |
 //! | `caps.rs` | what a device can do |
 //! | `hardware.rs` | how a job is carried out |
+//! | `even.rs` | messages of the simplest kind: one, or several of one length |
 //! | `single.rs` | one message: whole blocks where they lie, the rest padded |
 //! | `group.rs` | several queued messages side by side in vector registers |
 //! | `c.rs` | the C entry points (feature `capi`) |
@@ -34,6 +35,7 @@
 
 mod algorithm;
 mod caps;
+mod even;
 mod group;
 mod hardware;
 mod single;

@@ -3,7 +3,7 @@
 
 use crate::hardware::Sha;
 use crate::task::Job;
-use softdpu_kernels::sha::{Algorithm, Word as _};
+use softdpu_kernels::sha::{Algorithm, pad, put};
 use softdpu_memory::copy;
 use softdpu_memory::node::Node;
 use softdpu_memory::view::{Hold, Sources};
@@ -45,16 +45,6 @@ fn blocks<A: Algorithm>(state: &mut [A::Word; 8], sources: &Sources<'_>, from: u
 /// Most bytes that padding adds: a block but one byte, and mark and length in front of it.
 pub(crate) const MOST_PADDING: usize = MOST_BLOCK + 16;
 
-/// Pads the end of a message of `total` bytes, whose last `filled` bytes are in `tail`, with zeros behind them. Returns
-/// the length of the whole blocks this makes.
-#[inline]
-pub(crate) fn pad<A: Algorithm>(tail: &mut [u8], filled: usize, total: u64) -> usize {
-    let end = (filled + 1 + A::LENGTH).next_multiple_of(A::BLOCK);
-    tail[filled] = 0x80;
-    tail[end - 8..end].copy_from_slice(&(total << 3).to_be_bytes());
-    end
-}
-
 /// Puts the digest behind the data of `dst`.
 pub(crate) fn deposit<A: Algorithm>(sha: &Sha, state: &[A::Word; 8], dst: &Node) -> Result<()> {
     // Another task may have written there since this one was admitted.
@@ -63,21 +53,17 @@ pub(crate) fn deposit<A: Algorithm>(sha: &Sha, state: &[A::Word; 8], dst: &Node)
             dst.room(), A::DIGEST);
         return Err(Error::new(Code::InvalidValue, "no room for the digest"));
     }
-    let put = |place: &mut [u8]| {
-        for (word, place) in state.iter().zip(place.chunks_exact_mut(size_of::<A::Word>())) {
-            word.put(place);
-        }
-    };
     let mut hold = Hold::room(dst, sha.gates().1)?;
     let (_, mut sink) = hold.split();
     match sink.slice(A::DIGEST) {
-        Some(place) => put(place),
+        Some(place) => put::<A>(state, place),
         None => {
             let mut digest = [0; 64];
-            put(&mut digest[..A::DIGEST]);
+            put::<A>(state, &mut digest[..A::DIGEST]);
             sink.write(&digest[..A::DIGEST]);
         }
     }
+    hold.check()?;
     drop(hold);
     copy::commit(dst, A::DIGEST as u64);
     Ok(())

@@ -8,7 +8,8 @@ use softdpu_kernels::sha::{self, Word as _};
 /// beginning hash it once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HashState {
-    pub(crate) algorithm: Algorithm,
+    /// Its number among [`Algorithm::ALL`].
+    number: u8,
     /// A task that failed, or was given back by a stopping context, left it between two blocks.
     pub(crate) broken: bool,
     /// The digest was made.
@@ -23,12 +24,30 @@ pub struct HashState {
 impl HashState {
     /// At the start of a message.
     pub const fn new(algorithm: Algorithm) -> HashState {
-        HashState { algorithm, broken: false, finished: false, last: false, done: 0, words: [0; 8] }
+        HashState {
+            number: algorithm as u8,
+            broken: false,
+            finished: false,
+            last: false,
+            done: 0,
+            words: [0; 8],
+        }
     }
 
     /// Its hash function.
+    #[inline]
     pub const fn algorithm(&self) -> Algorithm {
-        self.algorithm
+        match self.number {
+            0 => Algorithm::Sha1,
+            1 => Algorithm::Sha256,
+            _ => Algorithm::Sha512,
+        }
+    }
+
+    /// Of a hash at its start.
+    #[cfg(feature = "capi")]
+    pub(crate) fn set_algorithm(&mut self, algorithm: Algorithm) {
+        self.number = algorithm as u8;
     }
 
     /// Bytes hashed so far.
@@ -49,7 +68,7 @@ impl HashState {
 
     /// Back to the start of a message, with the same hash function.
     pub fn reset(&mut self) {
-        *self = HashState::new(self.algorithm);
+        *self = HashState::new(self.algorithm());
     }
 
     /// Has it left the start?

@@ -99,20 +99,20 @@ impl Task for Hash {
     type Engine = Sha;
     type Output = u64;
 
-    #[inline]
+    #[inline(always)]
     fn into_job(self) -> Job {
         let (src, dst) = (self.src.lend(), self.dst.lend());
         let hash = HashState::new(self.algorithm);
         Job { src, dst, hash, whole: true, owned: Some(Owned::Hash(self.src, self.dst)) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn from_job(job: Job) -> Hash {
         let Some(Owned::Hash(src, dst)) = job.owned else { unreachable!("{MADE}") };
-        Hash { algorithm: job.hash.algorithm, src, dst }
+        Hash { algorithm: job.hash.algorithm(), src, dst }
     }
 
-    #[inline]
+    #[inline(always)]
     fn output(raw: u64) -> u64 {
         raw
     }

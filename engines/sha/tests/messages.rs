@@ -49,6 +49,34 @@ fn whole_messages_in_groups() {
     }
 }
 
+/// Messages in one piece of memory, all of one length: every number of them, and one among them that is of another kind.
+#[test]
+fn messages_of_one_length() {
+    let mut rig = Rig::new();
+    let mut dice = Dice(14);
+    let lengths =
+        [1, 55, 56, 63, 64, 65, 111, 112, 119, 120, 127, 128, 129, 1024, 4096, 5000, 20_000, 65_536];
+    for (algorithm, len) in softdpu_sha::Algorithm::ALL.into_iter().flat_map(|a| lengths.map(|len| (a, len)))
+    {
+        for count in [1, 2, 3, 8, 15, 16, 17, 33] {
+            let odd = (dice.roll(2) == 0).then(|| dice.roll(count));
+            let (mut tasks, mut places) = (Vec::new(), Vec::new());
+            for i in 0..count {
+                let bytes = dice.bytes(len);
+                let pieces = if odd == Some(i) { 1 + dice.roll(3) } else { 1 };
+                let src = rig.list(&bytes, pieces, &mut dice);
+                let (place, dst) = Place::new(&rig, algorithm.digest_len(), &mut dice);
+                tasks.push(Hash { algorithm, src, dst });
+                places.push((place, bytes));
+            }
+            for (done, (place, bytes)) in rig.run_all(tasks).into_iter().zip(places) {
+                assert_eq!(done.result.unwrap(), algorithm.digest_len() as u64, "{count} of {len} bytes");
+                place.check(done.task.dst, &digest(algorithm, &bytes));
+            }
+        }
+    }
+}
+
 #[test]
 fn pieces_of_many_hashes_side_by_side() {
     let mut rig = Rig::new();

@@ -8,8 +8,10 @@
 use super::{Text, Way};
 use core::arch::x86_64::*;
 
-/// Powers of the hash key, highest first: H^17 to H^1, then zeros for what a vector loads beyond.
-const POWERS: usize = 17;
+mod halves;
+
+/// Powers of the hash key, highest first: H^33 to H^1, then zeros for what a vector loads beyond.
+const POWERS: usize = 33;
 
 /// Round keys and powers.
 #[repr(C, align(64))]
@@ -229,7 +231,7 @@ impl<const ROUNDS: usize> Flow<'_, ROUNDS> {
     /// Four powers from H^`first` down.
     ///
     /// # Safety
-    /// `first` is 17 at most; what is below H^1 is zero.
+    /// `first` is 33 at most; what is below H^1 is zero.
     #[inline]
     #[target_feature(enable = "avx512f")]
     unsafe fn powers(&self, first: isize) -> __m512i {
@@ -237,7 +239,7 @@ impl<const ROUNDS: usize> Flow<'_, ROUNDS> {
         unsafe { _mm512_loadu_si512(self.schedule.powers.as_ptr().offset(POWERS as isize - first).cast()) }
     }
 
-    /// Hashes at most 256 bytes, a last incomplete block filled up with zeros. With `lengths` it is the last thing
+    /// Hashes at most 512 bytes, a last incomplete block filled up with zeros. With `lengths` it is the last thing
     /// hashed but that.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,vaes,vpclmulqdq,aes,pclmulqdq,bmi2")]
@@ -256,10 +258,16 @@ impl<const ROUNDS: usize> Flow<'_, ROUNDS> {
         }
         blocks[0] = _mm512_xor_si512(blocks[0], zext(self.hash));
         for (i, block) in blocks.into_iter().enumerate() {
-            // SAFETY: `count` is at most 16, and has at least one block in each of the V vectors.
+            // SAFETY: `count` is at most 32, and has at least one block in each of the V vectors.
             sums.add(block, unsafe { self.powers(first - 4 * i as isize) });
         }
         self.hash = sums.reduce();
+    }
+
+    /// The tag of what was hashed.
+    #[inline]
+    fn tag(&self, veil: __m128i) -> [u8; 16] {
+        (from_vector(self.hash).swap_bytes() ^ from_vector(veil)).to_ne_bytes()
     }
 
     #[inline]
@@ -312,6 +320,26 @@ impl<const ROUNDS: usize> Flow<'_, ROUNDS> {
     }
 }
 
+/// The first counter block, byte-reversed.
+#[inline]
+fn first_counter(iv: &[u8; 12]) -> u128 {
+    let mut first = [0; 16];
+    first[..12].copy_from_slice(iv);
+    first[15] = 1;
+    u128::from_be_bytes(first)
+}
+
+/// The mask of the tag.
+#[inline]
+#[target_feature(enable = "aes,sse2")]
+fn veil<const ROUNDS: usize>(schedule: &Schedule, iv: &[u8; 12]) -> __m128i {
+    let mut veil = _mm_xor_si128(to_vector(first_counter(iv).swap_bytes()), schedule.round(0));
+    for i in 1..ROUNDS {
+        veil = _mm_aesenc_si128(veil, schedule.round(i));
+    }
+    _mm_aesenclast_si128(veil, schedule.round(ROUNDS))
+}
+
 /// # Safety
 /// The instructions are there; `from` and `to` have `len` bytes, apart or the same.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,vaes,vpclmulqdq,aes,pclmulqdq,bmi2")]
@@ -327,16 +355,8 @@ unsafe fn run<const ROUNDS: usize, const ENCRYPT: bool>(
     for (i, key) in keys[..=ROUNDS].iter_mut().enumerate() {
         *key = _mm512_broadcast_i32x4(schedule.round(i));
     }
-    let mut first = [0; 16];
-    first[..12].copy_from_slice(iv);
-    first[15] = 1;
-    let first = u128::from_be_bytes(first);
-    // The mask of the tag.
-    let mut veil = _mm_xor_si128(to_vector(first.swap_bytes()), schedule.round(0));
-    for i in 1..ROUNDS {
-        veil = _mm_aesenc_si128(veil, schedule.round(i));
-    }
-    veil = _mm_aesenclast_si128(veil, schedule.round(ROUNDS));
+    let veil = veil::<ROUNDS>(schedule, iv);
+    let first = first_counter(iv);
 
     let ahead = _mm512_set_epi32(0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 1);
     let counters = _mm512_add_epi32(_mm512_broadcast_i32x4(to_vector(first)), ahead);
@@ -358,5 +378,5 @@ unsafe fn run<const ROUNDS: usize, const ENCRYPT: bool>(
             _ => flow.text::<4, ENCRYPT>(from, to, left, lengths),
         }
     }
-    (from_vector(flow.hash).swap_bytes() ^ from_vector(veil)).to_ne_bytes()
+    flow.tag(veil)
 }

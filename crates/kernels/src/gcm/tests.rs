@@ -22,6 +22,21 @@ fn check(raw: &[u8], aad: &[u8], plain: &[u8]) {
         let n = out.len();
         assert_eq!(key.run(way, &iv, aad, Text::Apart(from, &mut out[1..n - 1])), tag, "{what}, {way:?}");
         assert!(out[1..n - 1] == *to && out[0] == 0xa5 && out[n - 1] == 0xa5, "{what}, {way:?}");
+        if way == Way::Decrypt {
+            assert_eq!(key.tag(&iv, aad, from), tag, "{what}, the tag alone");
+        }
+        // In two parts, cut between two blocks.
+        let cut = from.len() / 2 / 16 * 16;
+        if way == Way::Decrypt {
+            let mut under_way = key.begin_tag(aad);
+            key.extend_tag(&mut under_way, &from[..cut]);
+            key.extend_tag(&mut under_way, &from[cut..]);
+            assert_eq!(key.end_tag(&under_way, &iv), tag, "{what}, the tag in parts");
+        }
+        out[1..n - 1].fill(0);
+        key.stream(&iv, 0, &from[..cut], &mut out[1..cut + 1]);
+        key.stream(&iv, (cut / 16) as u32, &from[cut..], &mut out[cut + 1..n - 1]);
+        assert!(out[1..n - 1] == *to && out[0] == 0xa5 && out[n - 1] == 0xa5, "{what}, {way:?}, stream");
         let mut both = from.to_vec();
         assert_eq!(key.run(way, &iv, aad, Text::Same(&mut both)), tag, "{what}, {way:?}, in place");
         assert!(both == to, "{what}, {way:?}, in place");

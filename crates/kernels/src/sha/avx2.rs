@@ -1,7 +1,7 @@
 //! AVX2: 8 messages of SHA-1 or SHA-256, 4 of SHA-512.
 #![expect(unsafe_code, reason = "vector instructions on the blocks of several messages")]
 
-use super::constants::{K1, K256, K512};
+use super::constants::{K1, K256, K512, PADDING1_SUMS, PADDING256};
 
 sha1!(
     /// SHA-1, 8 messages.
@@ -14,6 +14,14 @@ sha2!(
 sha2!(
     /// SHA-512, 4 messages.
     sha512, "avx2", words64, u64, 128, 80, K512
+);
+sha1_same!(
+    /// SHA-1, 8 messages of one block: the padding behind it.
+    sha1_padding, "avx2", words32, PADDING1_SUMS
+);
+sha2_same!(
+    /// SHA-256, 8 messages of one block: the padding behind it.
+    sha256_padding, "avx2", words32, u32, 64, PADDING256
 );
 
 macro_rules! operations {

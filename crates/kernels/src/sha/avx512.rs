@@ -1,7 +1,7 @@
 //! AVX-512: 16 messages of SHA-1 or SHA-256, 8 of SHA-512.
 #![expect(unsafe_code, reason = "vector instructions on the blocks of several messages")]
 
-use super::constants::{K1, K256, K512};
+use super::constants::{K1, K256, K512, PADDING1_SUMS, PADDING256};
 
 sha1!(
     /// SHA-1, 16 messages.
@@ -14,6 +14,14 @@ sha2!(
 sha2!(
     /// SHA-512, 8 messages.
     sha512, "avx512f,avx512bw", words64, u64, 128, 80, K512
+);
+sha1_same!(
+    /// SHA-1, 16 messages of one block: the padding behind it.
+    sha1_padding, "avx512f,avx512bw", words32, PADDING1_SUMS
+);
+sha2_same!(
+    /// SHA-256, 16 messages of one block: the padding behind it.
+    sha256_padding, "avx512f,avx512bw", words32, u32, 64, PADDING256
 );
 
 macro_rules! operations {
@@ -191,8 +199,6 @@ mod words64 {
     pub(super) unsafe fn block(data: &[*const u8; 8], offset: usize) -> [V; 16] {
         let order =
             _mm512_broadcast_i32x4(_mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
-        let low = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
-        let high = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
         let mut w = [_mm512_setzero_si512(); 16];
         for half in 0..2 {
             let rows: [V; 8] = core::array::from_fn(|l| {
@@ -207,14 +213,14 @@ mod words64 {
                 }
             });
             for o in 0..2 {
-                let a = _mm512_permutex2var_epi64(t[o], low, t[o + 2]);
-                let b = _mm512_permutex2var_epi64(t[o], high, t[o + 2]);
-                let c = _mm512_permutex2var_epi64(t[o + 4], low, t[o + 6]);
-                let d = _mm512_permutex2var_epi64(t[o + 4], high, t[o + 6]);
-                w[half * 8 + o] = _mm512_shuffle_epi8(_mm512_shuffle_i64x2::<0x44>(a, c), order);
-                w[half * 8 + o + 2] = _mm512_shuffle_epi8(_mm512_shuffle_i64x2::<0x44>(b, d), order);
-                w[half * 8 + o + 4] = _mm512_shuffle_epi8(_mm512_shuffle_i64x2::<0xee>(a, c), order);
-                w[half * 8 + o + 6] = _mm512_shuffle_epi8(_mm512_shuffle_i64x2::<0xee>(b, d), order);
+                let a = _mm512_shuffle_i64x2::<0x88>(t[o], t[o + 2]);
+                let b = _mm512_shuffle_i64x2::<0xdd>(t[o], t[o + 2]);
+                let c = _mm512_shuffle_i64x2::<0x88>(t[o + 4], t[o + 6]);
+                let d = _mm512_shuffle_i64x2::<0xdd>(t[o + 4], t[o + 6]);
+                w[half * 8 + o] = _mm512_shuffle_epi8(_mm512_shuffle_i64x2::<0x88>(a, c), order);
+                w[half * 8 + o + 2] = _mm512_shuffle_epi8(_mm512_shuffle_i64x2::<0x88>(b, d), order);
+                w[half * 8 + o + 4] = _mm512_shuffle_epi8(_mm512_shuffle_i64x2::<0xdd>(a, c), order);
+                w[half * 8 + o + 6] = _mm512_shuffle_epi8(_mm512_shuffle_i64x2::<0xdd>(b, d), order);
             }
         }
         w

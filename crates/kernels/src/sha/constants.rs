@@ -64,3 +64,69 @@ pub(super) const K1: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c
 
 /// Of SHA-1; the last three words are not used.
 pub(super) const H1: [u32; 8] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0];
+
+/// The last block of a message of exactly one block of 64 bytes: nothing but padding.
+const PADDING: [u32; 16] = {
+    let mut words = [0; 16];
+    (words[0], words[15]) = (0x8000_0000, 512);
+    words
+};
+
+/// The same as bytes.
+pub(super) const PADDING_BYTES: [u8; 64] = {
+    let mut bytes = [0; 64];
+    (bytes[0], bytes[62]) = (0x80, 2);
+    bytes
+};
+
+/// The last block of a message of exactly one block of SHA-512.
+pub(super) const PADDING512: [u8; 128] = {
+    let mut bytes = [0; 128];
+    (bytes[0], bytes[126]) = (0x80, 4);
+    bytes
+};
+
+/// The words of [`PADDING`] for SHA-256, each with its constant added.
+#[cfg(target_arch = "x86_64")]
+pub(super) static PADDING256: [u32; 64] = {
+    let mut w = [0u32; 64];
+    let mut sums = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        w[i] = if i < 16 {
+            PADDING[i]
+        } else {
+            let (a, b) = (w[i - 15], w[i - 2]);
+            let s0 = a.rotate_right(7) ^ a.rotate_right(18) ^ a >> 3;
+            let s1 = b.rotate_right(17) ^ b.rotate_right(19) ^ b >> 10;
+            w[i - 16].wrapping_add(s0).wrapping_add(w[i - 7]).wrapping_add(s1)
+        };
+        sums[i] = w[i].wrapping_add(K256[i]);
+        i += 1;
+    }
+    sums
+};
+
+/// The words of [`PADDING`] for SHA-1.
+#[cfg(target_arch = "x86_64")]
+pub(super) const PADDING1: [u32; 80] = {
+    let mut w = [0u32; 80];
+    let mut i = 0;
+    while i < 80 {
+        w[i] = if i < 16 { PADDING[i] } else { (w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16]).rotate_left(1) };
+        i += 1;
+    }
+    w
+};
+
+/// The same, each with its constant added.
+#[cfg(target_arch = "x86_64")]
+pub(super) static PADDING1_SUMS: [u32; 80] = {
+    let mut sums = PADDING1;
+    let mut i = 0;
+    while i < 80 {
+        sums[i] = sums[i].wrapping_add(K1[i / 20]);
+        i += 1;
+    }
+    sums
+};

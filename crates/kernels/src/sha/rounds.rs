@@ -72,6 +72,15 @@ macro_rules! sha2 {
             for block in 0..blocks {
                 // SAFETY: the caller vouches for the blocks.
                 let mut w = unsafe { $v::block(data, block * $block) };
+                // Messages at equal distances share few lines of the cache, which the processor's own prefetching
+                // cannot know.
+                for &lane in data {
+                    for line in (0..$block).step_by(64) {
+                        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(
+                            lane.wrapping_add((block + 1) * $block + line).cast(),
+                        );
+                    }
+                }
                 let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
                 sha2_sixteen!($v; $k[0]; w word_given; a b c d e f g h);
                 let mut r = 16;
@@ -172,6 +181,87 @@ macro_rules! sha1 {
             for (row, s) in words.iter_mut().zip(state) {
                 // SAFETY: as above.
                 unsafe { $v::store(row.as_mut_ptr().add(at), s) };
+            }
+        }
+    };
+}
+
+/// Eight rounds of SHA-2 with words that are the same for all messages.
+macro_rules! sha2_eight_same {
+    ($v:ident; $kw:ident[$r:expr]; $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident) => {
+        sha2_round!($v; $a $b $c $d $e $f $g $h; $v::splat($kw[$r]));
+        sha2_round!($v; $h $a $b $c $d $e $f $g; $v::splat($kw[$r + 1]));
+        sha2_round!($v; $g $h $a $b $c $d $e $f; $v::splat($kw[$r + 2]));
+        sha2_round!($v; $f $g $h $a $b $c $d $e; $v::splat($kw[$r + 3]));
+        sha2_round!($v; $e $f $g $h $a $b $c $d; $v::splat($kw[$r + 4]));
+        sha2_round!($v; $d $e $f $g $h $a $b $c; $v::splat($kw[$r + 5]));
+        sha2_round!($v; $c $d $e $f $g $h $a $b; $v::splat($kw[$r + 6]));
+        sha2_round!($v; $b $c $d $e $f $g $h $a; $v::splat($kw[$r + 7]));
+    };
+}
+
+/// A function that takes several messages through one block, the same for all, whose words with their constants are
+/// `$kw`.
+macro_rules! sha2_same {
+    ($(#[$doc:meta])* $name:ident, $feature:literal, $v:ident, $word:ty, $rounds:literal, $kw:ident) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// The processor has the features; `at` plus the width is at most 16.
+        #[target_feature(enable = $feature)]
+        pub(super) unsafe fn $name(words: &mut [[$word; 16]; 8], at: usize) {
+            debug_assert!(at + $v::WIDTH <= 16);
+            // SAFETY: the columns from `at` on exist.
+            let state: [$v::V; 8] = core::array::from_fn(|q| unsafe { $v::load(words[q].as_ptr().add(at)) });
+            let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
+            let mut r = 0;
+            while r < $rounds {
+                sha2_eight_same!($v; $kw[r]; a b c d e f g h);
+                r += 8;
+            }
+            for (row, (s, x)) in words.iter_mut().zip(state.into_iter().zip([a, b, c, d, e, f, g, h])) {
+                // SAFETY: as above.
+                unsafe { $v::store(row.as_mut_ptr().add(at), $v::add(s, x)) };
+            }
+        }
+    };
+}
+
+/// Twenty rounds of SHA-1 from round `r` on, with words that are the same for all messages.
+macro_rules! sha1_twenty_same {
+    ($v:ident $f:ident; $kw:ident $from:literal; $a:ident $b:ident $c:ident $d:ident $e:ident) => {
+        let mut r = $from;
+        while r < $from + 20 {
+            sha1_round!($v $f; $a $b $c $d $e; $v::splat($kw[r]));
+            sha1_round!($v $f; $e $a $b $c $d; $v::splat($kw[r + 1]));
+            sha1_round!($v $f; $d $e $a $b $c; $v::splat($kw[r + 2]));
+            sha1_round!($v $f; $c $d $e $a $b; $v::splat($kw[r + 3]));
+            sha1_round!($v $f; $b $c $d $e $a; $v::splat($kw[r + 4]));
+            r += 5;
+        }
+    };
+}
+
+/// As [`macro@sha2_same`].
+macro_rules! sha1_same {
+    ($(#[$doc:meta])* $name:ident, $feature:literal, $v:ident, $kw:ident) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// The processor has the features; `at` plus the width is at most 16.
+        #[target_feature(enable = $feature)]
+        pub(super) unsafe fn $name(words: &mut [[u32; 16]; 8], at: usize) {
+            debug_assert!(at + $v::WIDTH <= 16);
+            // SAFETY: the columns from `at` on exist.
+            let state: [$v::V; 5] = core::array::from_fn(|q| unsafe { $v::load(words[q].as_ptr().add(at)) });
+            let [mut a, mut b, mut c, mut d, mut e] = state;
+            sha1_twenty_same!($v ch; $kw 0; a b c d e);
+            sha1_twenty_same!($v parity; $kw 20; a b c d e);
+            sha1_twenty_same!($v maj; $kw 40; a b c d e);
+            sha1_twenty_same!($v parity; $kw 60; a b c d e);
+            for (row, (s, x)) in words.iter_mut().zip(state.into_iter().zip([a, b, c, d, e])) {
+                // SAFETY: as above.
+                unsafe { $v::store(row.as_mut_ptr().add(at), $v::add(s, x)) };
             }
         }
     };

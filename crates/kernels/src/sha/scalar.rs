@@ -44,12 +44,13 @@ macro_rules! sixteen_rounds {
     };
 }
 
+/// Sixteen message words, each plus the constant of its round.
 #[repr(align(64))]
-struct Sums([u64; 16]);
+pub(super) struct Sums(pub(super) [u64; 16]);
 
 /// Message words `2 j` and `2 j + 1` plus their constants.
 #[inline(always)]
-fn put(sums: &mut Sums, j: usize, words: __m128i, k: &[u64; 16]) {
+pub(super) fn put(sums: &mut Sums, j: usize, words: __m128i, k: &[u64; 16]) {
     // SAFETY: two words each; the instructions are in every x86-64 processor.
     unsafe {
         let k = _mm_loadu_si128(k[2 * j..2 * j + 2].as_ptr().cast());
@@ -57,66 +58,42 @@ fn put(sums: &mut Sums, j: usize, words: __m128i, k: &[u64; 16]) {
     }
 }
 
-macro_rules! sha512 {
-    ($(#[$doc:meta])* $name:ident, $feature:literal, $next:ident) => {
-        $(#[$doc])*
-        #[target_feature(enable = $feature)]
-        pub(super) fn $name(state: &mut [u64; 8], blocks: &[[u8; 128]]) {
-            let order = _mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
-            let k: &[[u64; 16]] = K512.as_chunks().0;
-            let mut kw = Sums([0; 16]);
-            for block in blocks {
-                let mut x: [__m128i; 8] = core::array::from_fn(|j| {
-                    // SAFETY: 16 bytes of the block.
-                    let raw = unsafe { _mm_loadu_si128(block[16 * j..16 * j + 16].as_ptr().cast()) };
-                    _mm_shuffle_epi8(raw, order)
-                });
-                for (j, &x) in x.iter().enumerate() {
-                    put(&mut kw, j, x, &k[0]);
-                }
-                let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
-                let mut bc = b ^ c;
-                for k in &k[1..] {
-                    sixteen_rounds!($next x kw Some(k); bc; a b c d e f g h);
-                }
-                sixteen_rounds!($next x kw None::<&[u64; 16]>; bc; a b c d e f g h);
-                let _ = bc;
-                for (s, x) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
-                    *s = s.wrapping_add(x);
-                }
-            }
-        }
-    };
+/// The first sixteen message words of a block, two by two, and their sums.
+#[inline]
+#[target_feature(enable = "ssse3")]
+pub(super) fn words_given(block: &[u8; 128], sums: &mut Sums) -> [__m128i; 8] {
+    let order = _mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+    let (k, _) = K512.as_chunks();
+    core::array::from_fn(|j| {
+        // SAFETY: 16 bytes of the block.
+        let raw = unsafe { _mm_loadu_si128(block[16 * j..16 * j + 16].as_ptr().cast()) };
+        let words = _mm_shuffle_epi8(raw, order);
+        put(sums, j, words, &k[0]);
+        words
+    })
 }
-sha512!(
-    /// With rotations of vectors.
-    sha512_avx512, "avx512f,avx512vl,bmi1,bmi2", next_avx512
-);
-sha512!(
-    /// With shifts of vectors.
-    sha512_avx2, "avx2,bmi1,bmi2", next_avx2
-);
+
+/// Takes the state through blocks.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+pub(super) fn sha512_avx2(state: &mut [u64; 8], blocks: &[[u8; 128]]) {
+    let k: &[[u64; 16]] = K512.as_chunks().0;
+    let mut kw = Sums([0; 16]);
+    for block in blocks {
+        let mut x = words_given(block, &mut kw);
+        let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
+        let mut bc = b ^ c;
+        for k in &k[1..] {
+            sixteen_rounds!(next_avx2 x kw Some(k); bc; a b c d e f g h);
+        }
+        sixteen_rounds!(next_avx2 x kw None::<&[u64; 16]>; bc; a b c d e f g h);
+        let _ = bc;
+        for (s, x) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
+            *s = s.wrapping_add(x);
+        }
+    }
+}
 
 /// Two message words from the pairs 16, 14, 8, 6 and 2 words before.
-#[inline]
-#[target_feature(enable = "avx512f,avx512vl")]
-fn next_avx512(w16: __m128i, w14: __m128i, w8: __m128i, w6: __m128i, w2: __m128i) -> __m128i {
-    let w15 = _mm_alignr_epi8::<8>(w14, w16);
-    let w7 = _mm_alignr_epi8::<8>(w6, w8);
-    let s0 = _mm_ternarylogic_epi64::<0x96>(
-        _mm_ror_epi64::<1>(w15),
-        _mm_ror_epi64::<8>(w15),
-        _mm_srli_epi64::<7>(w15),
-    );
-    let s1 = _mm_ternarylogic_epi64::<0x96>(
-        _mm_ror_epi64::<19>(w2),
-        _mm_ror_epi64::<61>(w2),
-        _mm_srli_epi64::<6>(w2),
-    );
-    _mm_add_epi64(_mm_add_epi64(w16, w7), _mm_add_epi64(s0, s1))
-}
-
-/// As [`next_avx512`].
 #[inline]
 #[target_feature(enable = "avx2")]
 fn next_avx2(w16: __m128i, w14: __m128i, w8: __m128i, w6: __m128i, w2: __m128i) -> __m128i {

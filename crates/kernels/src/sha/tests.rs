@@ -130,3 +130,42 @@ fn one_message_agrees() {
         }
     }
 }
+
+/// Whole messages of every length around the borders of blocks, and the padding behind messages of one block by every
+/// kernel, against padding by hand.
+#[test]
+fn padding_agrees() {
+    fn check<A: Algorithm>(seed: &mut u64) {
+        for len in 0..3 * A::BLOCK {
+            let message: Vec<u8> = (0..len).map(|_| random(seed) as u8).collect();
+            let mut padded = message.clone();
+            padded.push(0x80);
+            while padded.len() % A::BLOCK != A::BLOCK - A::LENGTH {
+                padded.push(0);
+            }
+            padded.resize(padded.len() + A::LENGTH - 8, 0);
+            padded.extend_from_slice(&(len as u64 * 8).to_be_bytes());
+            let mut want = A::START;
+            A::blocks(&mut want, &padded);
+            let (mut digest, mut expected) = ([0; 64], [0; 64]);
+            A::digest(&message, &mut digest[..A::DIGEST]);
+            put::<A>(&want, &mut expected[..A::DIGEST]);
+            assert_eq!(digest, expected, "{len} bytes");
+            if len != A::BLOCK {
+                continue;
+            }
+            for (kernel, lanes) in Kernel::ALL.into_iter().flat_map(|k| (1..=LANES).map(move |l| (k, l))) {
+                let mut all = Lanes::<A>::start();
+                if !all.advance_with(kernel, &vec![&message[..]; lanes]) {
+                    continue;
+                }
+                assert!(all.advance_padding_with(kernel, lanes));
+                assert!((0..lanes).all(|l| all.get(l) == want), "{kernel:?}, {lanes} lanes");
+            }
+        }
+    }
+    let mut seed = 5;
+    check::<Sha1>(&mut seed);
+    check::<Sha256>(&mut seed);
+    check::<Sha512>(&mut seed);
+}

@@ -93,7 +93,7 @@ pub unsafe extern "C" fn doca_sha_task_partial_hash_set_algorithm(task: *const S
         change(task, PARTIAL, CALL, |job| {
             let algorithm = super::algorithm(algorithm, CALL)?;
             fresh(job, CALL)?;
-            job.hash.algorithm = algorithm;
+            job.hash.set_algorithm(algorithm);
             Ok(())
         })
     }
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn doca_sha_task_partial_hash_set_algorithm(task: *const S
 pub unsafe extern "C" fn doca_sha_task_partial_hash_get_algorithm(task: *const Slot) -> u32 {
     const CALL: &str = "doca_sha_task_partial_hash_get_algorithm";
     // SAFETY: a handle, or NULL.
-    unsafe { look(task, PARTIAL, CALL, 0, |job| (*job).hash.algorithm as u32) }
+    unsafe { look(task, PARTIAL, CALL, 0, |job| (*job).hash.algorithm() as u32) }
 }
 
 #[unsafe(no_mangle)]
