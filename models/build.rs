@@ -139,6 +139,56 @@ const MUTANTS: &[(&str, &str, &str, &str)] = &[
         "!self.large.get(at).parts.exhausted()",
         "!self.large.get(at).parts.exhausted() || at < u32::MAX",
     ),
+    (
+        "ring_unpublished",
+        "link/ring.rs",
+        ".store(index, Ordering::Release)",
+        ".store(index, Ordering::Relaxed)",
+    ),
+    ("ring_unseen", "link/ring.rs", ".load(Ordering::Acquire)", ".load(Ordering::Relaxed)"),
+    (
+        "ring_head_before_take",
+        "link/ring.rs",
+        "self.front = Some(Front { tag, len: len as usize });",
+        "self.front = Some(Front { tag, len: len as usize });\n        self.place.publish(HEAD, self.head.wrapping_add(size as u64));",
+    ),
+    ("ring_told_late", "link/ring.rs", "self.head == self.tail || self", "self"),
+    (
+        "ring_too_full",
+        "link/ring.rs",
+        "if end.wrapping_sub(self.head) <= self.place.data as u64 {",
+        "if end.wrapping_sub(self.head) <= 32 + self.place.data as u64 {",
+    ),
+    (
+        "ring_padding_alone",
+        "link/ring.rs",
+        "self.tail = self.tail.wrapping_add(rest as u64);",
+        "self.tail = self.tail.wrapping_add(rest as u64);\n            self.publish();",
+    ),
+    (
+        "quiesce_not_looking",
+        "memory/quiesce.rs",
+        "if lent.load(Ordering::Acquire) == LENT {",
+        "if lent.load(Ordering::Acquire) < 7 {",
+    ),
+    (
+        "quiesce_looking_first",
+        "memory/quiesce.rs",
+        "active.fetch_add(1, Ordering::Relaxed);\n    fence_after_step();\n    if lent.load(Ordering::Acquire) == LENT {",
+        "let early = lent.load(Ordering::Acquire);\n    active.fetch_add(1, Ordering::Relaxed);\n    fence_after_step();\n    if early == LENT {",
+    ),
+    (
+        "quiesce_leave_unpublished",
+        "memory/quiesce.rs",
+        "active.fetch_sub(1, Ordering::Release);",
+        "active.fetch_sub(1, Ordering::Relaxed);",
+    ),
+    (
+        "quiesce_leave_unseen",
+        "memory/quiesce.rs",
+        "active.load(Ordering::Acquire) == 0",
+        "active.load(Ordering::Relaxed) == 0",
+    ),
 ];
 
 fn main() {
@@ -168,8 +218,10 @@ fn main() {
     fs::write(out.join("mutants.rs"), list).expect("the output folder takes files");
 }
 
+/// A file of the room, or of the crate that stands before the slash.
 fn read(name: &str) -> String {
-    let path = format!("../crates/room/src/{name}");
+    let (folder, name) = name.split_once('/').unwrap_or(("room", name));
+    let path = format!("../crates/{folder}/src/{name}");
     println!("cargo::rerun-if-changed={path}");
     fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
 }

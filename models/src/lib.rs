@@ -1,6 +1,6 @@
-//! Loom models of the hand-made concurrency of the engine room.
+//! Loom models of the hand-made concurrency of the engine room, and of messages between processes.
 //!
-//! The files of the room are included as they stand, with the primitives of `sync.rs` in the place of `core`'s. `build.rs`
+//! The files of the room and of the link are included as they stand, with the primitives of `sync.rs` in the place of `core`'s. `build.rs`
 //! cuts single functions out of files that cannot be included whole, and makes broken variants of the source. Each model
 //! is run on the source, where it must hold, and on broken variants (a line changed, or a barrier left out), where it
 //! must fail: a model that cannot fail proves nothing.
@@ -15,6 +15,8 @@
 //! | `models/ring.rs` | does a context that leaves its engine's ring lose a submit or a stop? |
 //! | `models/end.rs` | is a context given up only when nobody can reach it any more? |
 //! | `models/bell.rs` | does a worker that lies down miss a task? |
+//! | `models/quiesce.rs` | does an owner that takes memory back find a borrower in it? |
+//! | `models/messages.rs` | does every message between processes arrive, with what was written, and does it wake a sleeper? |
 //!
 //! `tests/` holds the same protocols on real threads, for the sanitizers.
 #![cfg(test)]
@@ -27,6 +29,9 @@
     reason = "the room's file as it stands; not every model uses all of it"
 )]
 mod arm;
+#[path = "../../crates/link/src/armed.rs"]
+#[allow(dead_code, unreachable_pub, reason = "the link's file as it stands; not every model uses all of it")]
+mod armed;
 #[path = "../../crates/room/src/flight.rs"]
 #[allow(
     dead_code,
@@ -68,8 +73,20 @@ mod parts;
     reason = "the room's file as it stands; not every model uses all of it"
 )]
 mod pe;
+#[path = "../../crates/link/src/ring.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    missing_debug_implementations,
+    reason = "the link's file as it stands; not every model uses all of it"
+)]
+mod ring;
 
-/// Broken variants of the room's files.
+#[path = "../../crates/memory/src/quiesce.rs"]
+#[allow(dead_code, unreachable_pub, unused_qualifications, reason = "the file of the memory crate as it stands")]
+mod quiesce;
+
+/// Broken variants of the files.
 #[allow(
     dead_code,
     unreachable_pub,
@@ -89,5 +106,6 @@ mod ending;
 mod engine;
 mod handle;
 mod models;
+mod segment;
 mod slot;
 mod sync;

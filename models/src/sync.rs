@@ -135,6 +135,11 @@ pub(crate) fn fence(order: Ordering) {
     }
 }
 
+/// Whether the step before is a barrier by itself is a matter of the machine; the model takes it for none.
+pub(crate) fn fence_after_step() {
+    fence(Ordering::SeqCst);
+}
+
 pub(crate) fn spin() {
     loom::thread::yield_now();
 }

@@ -80,6 +80,7 @@ fn settings(file: &File) -> Result<Settings, Bad> {
         strict: file.strict,
         memlock: file.memlock,
         trust_shm: file.trust_shm,
+        reach: file.reach,
         fabric_provider: file.fabric.provider.as_ref().map(|provider| provider.get_ref().clone()),
     })
 }

@@ -4,6 +4,7 @@
 
 use crate::function::{FunctionKind, Side};
 use crate::profile::{Mode, Profile};
+use crate::reach::Reach;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -18,6 +19,7 @@ pub(crate) struct File {
     pub(crate) strict: bool,
     pub(crate) memlock: Option<u64>,
     pub(crate) trust_shm: bool,
+    pub(crate) reach: Option<Reach>,
     pub(crate) fabric: Fabric,
     pub(crate) card: Vec<Spanned<Card>>,
 }

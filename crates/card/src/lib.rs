@@ -31,6 +31,7 @@ mod machine;
 mod pci;
 mod plane;
 mod profile;
+mod reach;
 mod real;
 mod topology;
 
@@ -47,3 +48,4 @@ pub use machine::{Machine, MachineBuilder, Settings, View};
 pub use pci::{ParsePciError, PciAddr};
 pub use plane::Plane;
 pub use profile::{Mode, Profile};
+pub use reach::Reach;

@@ -180,7 +180,7 @@ limits! {
         /// Most producers, and most consumers, of one connection.
         max_streams: u32 = 64, 1..=65535;
         /// Most bytes of immediate data.
-        max_imm_data_len: u32 = 32, 1..=256;
+        max_imm_data_len: u32 = 32, 1..=64;
     }
     /// Ethernet receive queues.
     eth_rxq: EthRxqLimits {

@@ -5,6 +5,7 @@ use crate::config;
 use crate::error::ConfigError;
 use crate::function::{Function, Side};
 use crate::profile::Profile;
+use crate::reach::Reach;
 use crate::topology::{self, Plan};
 use std::ffi::OsString;
 use std::io::Read;
@@ -20,6 +21,8 @@ const PROFILE: &str = "SOFTDPU_PROFILE";
 const SIDE: &str = "SOFTDPU_SIDE";
 /// Variable that switches strict mode on or off.
 const STRICT: &str = "SOFTDPU_STRICT";
+/// Variable that demands a reach.
+const REACH: &str = "SOFTDPU_REACH";
 
 /// Largest topology file that is read; a larger one is refused.
 const MAX_FILE: u64 = 1 << 20;
@@ -35,6 +38,8 @@ pub struct Settings {
     pub memlock: Option<u64>,
     /// Map POSIX shared memory of a peer of the same user directly instead of copying through the kernel.
     pub trust_shm: bool,
+    /// Reach memory of other processes in this way or not at all; without it the best one there is.
+    pub reach: Option<Reach>,
     /// Fabric provider that RDMA between machines asks for, e.g. `tcp;ofi_rxm`; without it the default.
     pub fabric_provider: Option<String>,
 }
@@ -93,7 +98,8 @@ impl Machine {
     /// `SOFTDPU_CONFIG` names a topology file, without it there is one card with the default functions;
     /// `SOFTDPU_PROFILE` (`all`, `bf2`, `bf3`, `cx7`) is the profile of every card and beats the file;
     /// `SOFTDPU_SIDE` (`dpu`, `host`, `both`) chooses what is seen; `SOFTDPU_STRICT` (`0`, `1`) beats the
-    /// file's `strict`. A variable that is empty counts as not set.
+    /// file's `strict`; `SOFTDPU_REACH` (`mapped`, `kernel`, `worker`) beats its `reach`. A variable that is empty
+    /// counts as not set.
     pub fn from_env() -> Result<Machine, ConfigError> {
         Machine::from_variables(|name| std::env::var_os(name))
     }
@@ -127,6 +133,11 @@ impl Machine {
                     return Err(ConfigError::new(cause).with_variable(STRICT));
                 }
             });
+        }
+        if let Some(reach) = text(REACH)? {
+            let reach =
+                reach.parse().map_err(|cause: String| ConfigError::new(cause).with_variable(REACH))?;
+            builder = builder.reach(reach);
         }
         builder.build().map_err(|error| match (error.variable(), error.file()) {
             // What a file says wrong came in through the variable that named the file.
@@ -177,6 +188,7 @@ pub struct MachineBuilder {
     profile: Option<Profile>,
     view: View,
     strict: Option<bool>,
+    reach: Option<Reach>,
 }
 
 impl MachineBuilder {
@@ -210,6 +222,12 @@ impl MachineBuilder {
         MachineBuilder { strict: Some(strict), ..self }
     }
 
+    /// Demands a way to reach memory of other processes, whatever the file says.
+    #[must_use]
+    pub fn reach(self, reach: Reach) -> MachineBuilder {
+        MachineBuilder { reach: Some(reach), ..self }
+    }
+
     /// Builds the machine.
     ///
     /// # Errors
@@ -219,6 +237,7 @@ impl MachineBuilder {
         if let Some(strict) = self.strict {
             plan.settings.strict = strict;
         }
+        plan.settings.reach = self.reach.or(plan.settings.reach);
         let machine = build::machine(plan, self.view);
         if machine.visible.is_empty() {
             log::warn!(
@@ -297,6 +316,24 @@ mod tests {
         );
         assert_eq!(text(&[(SIDE, "arm")]), "SOFTDPU_SIDE: unknown side `arm`; allowed: dpu, host, both");
         assert_eq!(text(&[(STRICT, "yes")]), "SOFTDPU_STRICT: `yes` is not a switch; allowed: 0, 1");
+        assert_eq!(
+            text(&[(REACH, "local")]),
+            "SOFTDPU_REACH: unknown reach `local`; allowed: mapped, kernel, worker"
+        );
+    }
+
+    #[test]
+    fn a_reach_comes_from_the_file_and_the_variable_beats_it() {
+        let file = || Machine::builder().config_text("reach = \"kernel\"");
+        assert_eq!(file().build().unwrap().settings().reach, Some(Reach::KernelCopy));
+        assert_eq!(file().reach(Reach::Worker).build().unwrap().settings().reach, Some(Reach::Worker));
+        let by_variable = machine(&[(REACH, "mapped")]).unwrap();
+        assert_eq!(by_variable.functions()[0].settings().reach, Some(Reach::Mapped));
+        // Another way to the same card: it stays the same card.
+        let plain = machine(&[]).unwrap();
+        let hash = |m: &Machine| m.functions()[0].card().topology_hash();
+        assert_eq!(hash(&plain), hash(&by_variable));
+        assert!(Machine::builder().config_text("reach = \"local\"").build().is_err());
     }
 
     #[test]

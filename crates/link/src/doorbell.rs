@@ -5,14 +5,16 @@
 //! in each; a word is never given out twice, so a late ring of somebody who was invited long ago finds nobody. A page is
 //! given back with the last doorbell in it.
 //!
-//! Whoever is invited can write all words of the page: a peer that plays foul can keep the owner from being woken, and
-//! nothing else.
+//! Whoever is invited can write all words of the page: a peer that plays foul can keep the owner from being woken. It can
+//! also make the event descriptor one that blocks, since its flags are common to all who have it: so nobody here relies
+//! on them.
 
 use crate::armed;
 use crate::segment::{Mapping, Segment};
 use crate::sync::AtomicU32;
-use rustix::event::{EventfdFlags, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, preadv2};
 use softdpu_status::{Code, Error, Result};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -96,7 +98,7 @@ impl Doorbell {
     /// Takes the wish back, and every ring that came.
     pub fn disarm(&self) {
         armed::disarm(self.arm_word());
-        let _ = rustix::io::read(&self.event, &mut [0; 8]);
+        drain(self.event.as_fd());
     }
 
     /// The owner's own process rings, after publishing.
@@ -145,12 +147,38 @@ impl Ringer {
             signal(self.event.as_fd());
         }
     }
+
+    /// As [`Ringer::ring`], where the publishing was a sequentially consistent step that reads and writes at once.
+    #[inline]
+    pub fn ring_after_step(&self) {
+        if armed::wants_ring_after_step(self.page.word32(self.at)) {
+            signal(self.event.as_fd());
+        }
+    }
 }
 
-/// A full counter is readable already, and the owner may be gone: nothing to do about either.
+/// Makes an event descriptor readable. A full counter is so already, and the owner may be gone: nothing to do about either.
+/// Asked first, since the write could wait for as long as a peer likes.
 #[cold]
-fn signal(event: BorrowedFd<'_>) {
-    let _ = rustix::io::write(event, &1u64.to_ne_bytes());
+pub fn signal(event: BorrowedFd<'_>) {
+    if is_ready(event, PollFlags::OUT) {
+        let _ = rustix::io::write(event, &1u64.to_ne_bytes());
+    }
+}
+
+/// Takes every ring that came, without waiting for one, whatever the flags of the event descriptor say.
+pub fn drain(event: BorrowedFd<'_>) {
+    let mut count = [0; 8];
+    // An offset of -1 stands for a file without offsets.
+    let read = preadv2(event, &mut [IoSliceMut::new(&mut count)], u64::MAX, ReadWriteFlags::NOWAIT);
+    // Kernels before 5.12.
+    if read == Err(Errno::OPNOTSUPP) && is_ready(event, PollFlags::IN) {
+        let _ = rustix::io::read(event, &mut count);
+    }
+}
+
+fn is_ready(event: BorrowedFd<'_>, what: PollFlags) -> bool {
+    poll(&mut [PollFd::new(&event, what)], Some(&Timespec::default())).is_ok_and(|ready| ready == 1)
 }
 
 fn check_event(event: BorrowedFd<'_>) -> Result<()> {

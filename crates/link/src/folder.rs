@@ -80,8 +80,11 @@ impl Folder {
             )));
         }
         let mode = about.st_mode & 0o777;
-        if mode != 0o700 {
-            return Err(refuse(format_args!("has mode {mode:03o}, needs 700")));
+        // What others may look into does no harm: peers are told apart by their user. What they may change would.
+        if mode & 0o700 != 0o700 || mode & 0o022 != 0 {
+            return Err(refuse(format_args!(
+                "has mode {mode:03o}: its owner needs all rights, and nobody else may write; 700 is best"
+            )));
         }
         let number =
             crate::number::checksum64(&[about.st_dev.to_le_bytes(), about.st_ino.to_le_bytes()].concat());

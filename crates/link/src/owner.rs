@@ -30,6 +30,14 @@ impl Owner {
         }
     }
 
+    /// The process that has this number now; none when it has ended, or cannot be looked up. Any thread.
+    pub fn of(pid: u32) -> Option<Owner> {
+        match life_of(pid) {
+            Life::Since(started) => Some(Owner { pid, started }),
+            Life::Over | Life::Unknown => None,
+        }
+    }
+
     /// Does the process exist? One that has ended and was not yet waited for does not; one that cannot be looked up (no
     /// descriptors left) does.
     pub fn is_alive(self) -> bool {
@@ -93,8 +101,7 @@ mod tests {
     #[test]
     fn a_process_that_ended_is_not_alive_even_before_it_is_waited_for() {
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-        let Life::Since(started) = life_of(child.id()) else { panic!("it has just been started") };
-        let owner = Owner { pid: child.id(), started };
+        let owner = Owner::of(child.id()).expect("it has just been started");
         assert!(owner.is_alive());
         child.kill().unwrap();
         // It becomes a zombie some time after the signal was sent.
@@ -104,5 +111,6 @@ mod tests {
         assert!(std::fs::read(format!("/proc/{}/stat", owner.pid)).is_ok(), "the zombie is there");
         child.wait().unwrap();
         assert!(!owner.is_alive());
+        assert_eq!(Owner::of(owner.pid).filter(|other| *other == owner), None);
     }
 }

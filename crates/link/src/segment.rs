@@ -85,6 +85,32 @@ impl Mapping {
         unsafe { AtomicU64::from_ptr(self.place(at, 8).cast()) }
     }
 
+    /// Asks for the cache line of an offset, wherever that is: no more than a hint.
+    #[inline(always)]
+    pub fn expect(&self, at: usize) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if at < self.len {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: inside of the mapping; prefetching accesses nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.place(at, 1).cast()) };
+        }
+        let _ = at;
+    }
+
+    /// As [`Mapping::expect`], for a line that will be written.
+    #[inline(always)]
+    pub fn expect_own(&self, at: usize) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if at < self.len {
+            // SAFETY: inside of the mapping; prefetching accesses nothing, and processors without it do nothing.
+            unsafe {
+                core::arch::asm!("prefetchw [{}]", in(reg) self.place(at, 1),
+                    options(nostack, preserves_flags, readonly));
+            }
+        }
+        let _ = at;
+    }
+
     /// Writes bytes. What a peer writes there at the same time is mixed with them.
     ///
     /// # Panics

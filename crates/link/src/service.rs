@@ -98,17 +98,18 @@ impl LineHandle {
     /// Sends a packet to the peer; does not wait.
     ///
     /// # Errors
-    /// As [`Line::send`]; ConnectionReset when the line has ended.
+    /// As [`Line::send`]; ConnectionReset when the line has ended, or is that of the process this one was forked from.
     pub fn send(&self, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Result<()> {
-        match self.0.upgrade() {
+        match self.0.upgrade().filter(|_| is_ours()) {
             Some(line) => line.send(bytes, fds),
             None => Err(Error::new(Code::ConnectionReset, "the line has ended")),
         }
     }
 
-    /// Ends the line; its tie learns of that on the service thread.
+    /// Ends the line; its tie learns of that on the service thread. Nothing happens in a child that was forked since: it
+    /// has the same connection, and would end it for its parent.
     pub fn hang_up(&self) {
-        if let Some(line) = self.0.upgrade() {
+        if let Some(line) = self.0.upgrade().filter(|_| is_ours()) {
             line.hang_up();
         }
     }

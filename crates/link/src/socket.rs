@@ -118,7 +118,7 @@ impl Line {
     ///
     /// # Errors
     /// ConnectionReset (the peer hung up), InvalidValue (a packet that is too long or has too many descriptors; it is
-    /// lost), OperatingSystem.
+    /// lost), NoMemory (no descriptors left for those in it; it is lost), OperatingSystem.
     pub fn receive(&self, deadline: Option<Instant>) -> Result<Option<Packet>> {
         loop {
             if let Some(packet) = self.try_receive()? {
@@ -169,6 +169,10 @@ impl Line {
                 return Err(Error::new(Code::OperatingSystem, "packet not received"));
             }
         };
+        if got.flags.contains(ReturnFlags::CTRUNC) && fds.len() < MAX_FDS {
+            // There was room for more: the kernel could not install them.
+            return Err(Error::new(Code::NoMemory, "no descriptors left for those of a peer"));
+        }
         if got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) || fds.len() > MAX_FDS {
             return Err(Error::new(Code::InvalidValue, "packet of a peer too large"));
         }

@@ -144,3 +144,27 @@ fn what_is_no_doorbell_is_refused() {
     assert!(Doorbell::with_event(eventfd(0, EventfdFlags::CLOEXEC).unwrap()).is_err());
     assert!(Doorbell::with_event(eventfd(0, EventfdFlags::NONBLOCK).unwrap()).is_ok());
 }
+
+/// Flags of a descriptor are shared with whoever has it: a peer can make it one that blocks.
+#[test]
+fn a_peer_that_changes_the_descriptor_does_not_stop_the_owner() {
+    let bell = Doorbell::new().unwrap();
+    let ringer = accept(&bell);
+    let theirs = dup(bell.event()).unwrap();
+    let (done, end) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        rustix::fs::fcntl_setfl(&theirs, rustix::fs::OFlags::empty()).unwrap();
+        bell.arm();
+        bell.disarm();
+        bell.arm();
+        // As full as it gets: one more would wait until somebody reads.
+        rustix::io::write(&theirs, &(u64::MAX - 1).to_ne_bytes()).unwrap();
+        ringer.ring();
+        bell.arm();
+        bell.ring();
+        bell.disarm();
+        done.send(is_readable(bell.event())).unwrap();
+    });
+    let readable = end.recv_timeout(std::time::Duration::from_secs(60)).expect("the owner waits");
+    assert!(!readable, "what was there was taken");
+}

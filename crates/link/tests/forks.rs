@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Process, WATCHDOG, alone, listen, role, say};
-use softdpu_link::{Answer, Desk, Owner, Peer, Topic, ask, call, ensure, processes, serve};
+use softdpu_link::{Answer, Desk, Owner, Peer, Tie, Topic, ask, call, ensure, keep, processes, serve};
 use softdpu_status::Code;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -106,5 +106,52 @@ fn a_process_that_died_is_dead_though_its_child_holds_the_sockets() {
         assert_eq!(processes(), [ensure().unwrap()]);
         drop(again);
         // The child ends with the pipe of its parent.
+    });
+}
+
+struct Held;
+
+impl Desk for Held {
+    fn ask(&self, _: &Peer, _: &[u8], _: Vec<OwnedFd>) -> Answer {
+        Answer { tie: Some(Box::new(Back)), ..Answer::default() }
+    }
+}
+
+/// Says the same again.
+struct Back;
+
+impl Tie for Back {
+    fn message(&mut self, bytes: &[u8], _: Vec<OwnedFd>) -> Option<Vec<u8>> {
+        Some(bytes.to_vec())
+    }
+    fn gone(&mut self) {}
+}
+
+struct Ear(std::sync::mpsc::Sender<Vec<u8>>);
+
+impl Tie for Ear {
+    fn message(&mut self, bytes: &[u8], _: Vec<OwnedFd>) -> Option<Vec<u8>> {
+        self.0.send(bytes.to_vec()).unwrap();
+        None
+    }
+    fn gone(&mut self) {}
+}
+
+/// Sockets are shared with children: what a child ends would be ended for its parent.
+#[test]
+fn a_child_does_not_hang_up_for_its_parent() {
+    alone("a_child_does_not_hang_up_for_its_parent", || {
+        serve(TOPIC, &Held);
+        let me = ensure().unwrap();
+        let (_, _, line) = ask(me, TOPIC, b"x", &[], WATCHDOG).unwrap();
+        let (heard, words) = std::sync::mpsc::channel();
+        let handle = keep(line, Box::new(Ear(heard)));
+        let inherited = handle.clone();
+        assert!(in_child(move || {
+            inherited.hang_up();
+            inherited.send(b"from a child", &[]).is_err()
+        }));
+        handle.send(b"still here", &[]).unwrap();
+        assert_eq!(words.recv_timeout(WATCHDOG).unwrap(), b"still here");
     });
 }

@@ -239,7 +239,7 @@ fn without_descriptors_callers_are_refused() {
     });
 }
 
-/// The runtime folder keeps others out already; here it is opened, and the socket, too.
+/// The runtime folder as it is made keeps others out already; here it is opened, and the socket, too.
 #[test]
 fn other_users_are_refused() {
     alone("other_users_are_refused", || {

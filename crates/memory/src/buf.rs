@@ -92,7 +92,7 @@ impl Drop for Holder {
 ///     (buf.clone(), buf)
 /// }
 /// ```
-pub struct Buf(Owned);
+pub struct Buf(pub(crate) Owned);
 
 impl Buf {
     pub(crate) fn new(claim: Claim) -> Result<Buf, WindowError> {

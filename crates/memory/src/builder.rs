@@ -1,7 +1,8 @@
 //! What a [`Memory`] is made of, until it is registered.
 
 use crate::device::Device;
-use crate::map::{Map, Source};
+use crate::dmabuf::DmabufRange;
+use crate::map::Map;
 use crate::memory::Memory;
 use crate::page::{self, HugePage};
 use crate::region::Access;
@@ -10,7 +11,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use softdpu_status::{Code, Error, Result};
 use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 /// What memory can be registered with: an opened device, in whichever form a face gives it out.
@@ -32,6 +33,7 @@ enum Kind {
     Huge(usize, HugePage),
     Memfd(usize),
     File(File, Range<u64>),
+    Dmabuf(OwnedFd, Range<u64>),
     Raw(Map),
 }
 
@@ -64,6 +66,10 @@ impl MemoryBuilder {
 
     pub(crate) fn file(file: File, range: Range<u64>) -> MemoryBuilder {
         MemoryBuilder::new(Kind::File(file, range))
+    }
+
+    pub(crate) fn dmabuf(fd: OwnedFd, range: Range<u64>) -> MemoryBuilder {
+        MemoryBuilder::new(Kind::Dmabuf(fd, range))
     }
 
     pub(crate) fn raw(map: Map) -> MemoryBuilder {
@@ -138,13 +144,15 @@ impl MemoryBuilder {
             log::error!(target: "softdpu::memory", "memory cannot be registered with no device");
             return Err(Error::new(Code::InvalidValue, "no device to register the memory with"));
         }
-        let known = !matches!(kind, Kind::File(..) | Kind::Raw(_));
-        let others = matches!(kind, Kind::File(..));
+        let known = !matches!(kind, Kind::File(..) | Kind::Dmabuf(..) | Kind::Raw(_));
+        let others = matches!(kind, Kind::File(..) | Kind::Dmabuf(..));
         let map = match kind {
+            Kind::Heap(len) if access.is_shared() => page::lendable(some(len)?, align)?,
             Kind::Heap(len) => page::anonymous(some(len)?, align)?,
             Kind::Huge(len, rule) => page::huge(some(len)?, align, rule)?,
             Kind::Memfd(len) => page::memfd(some(len)?, align)?,
             Kind::File(file, range) => file_map(file, range, align)?,
+            Kind::Dmabuf(fd, range) => dmabuf_map(fd, range)?,
             Kind::Raw(map) => {
                 some(map.len())?;
                 map
@@ -172,8 +180,12 @@ fn some(len: usize) -> Result<usize> {
     Ok(len)
 }
 
-/// Number of the file system of huge pages.
-const HUGETLBFS: u64 = 0x9584_58f6;
+fn dmabuf_map(fd: OwnedFd, range: Range<u64>) -> Result<Map> {
+    let (from, len) = (usize::try_from(range.start), usize::try_from(range.end.saturating_sub(range.start)));
+    // What does not fit into an address is beyond the end of any memory.
+    let (from, len) = (from.unwrap_or(usize::MAX), len.unwrap_or(usize::MAX));
+    Ok(DmabufRange::new(fd.as_fd(), from, len)?.map()?.into_map())
+}
 
 fn file_map(file: File, range: Range<u64>, align: usize) -> Result<Map> {
     let size = rustix::fs::fstat(&file).map_err(|e| page::refused(e, "file", 0))?.st_size as u64;
@@ -185,23 +197,15 @@ fn file_map(file: File, range: Range<u64>, align: usize) -> Result<Map> {
     let no_memory = |_| page::refused(Errno::NOMEM, "file", usize::MAX);
     let len = usize::try_from(range.end - range.start).map_err(no_memory)?;
     let failed = |e| page::refused(e, "file", len);
-    let system = rustix::fs::fstatfs(&file).map_err(failed)?;
-    let unit = if system.f_type as u64 == HUGETLBFS { system.f_bsize as usize } else { page::ordinary() };
-    // Mappings begin at pages; the bytes before the range stay outside the memory.
-    let lead = (range.start % unit as u64) as usize;
-    let from = range.start - lead as u64;
-    let whole = len.checked_add(lead).ok_or_else(|| page::refused(Errno::NOMEM, "file", len))?;
-    let align = if lead == 0 { align } else { 1 };
     let mode = rustix::fs::fcntl_getfl(&file).map_err(failed)? & OFlags::RWMODE;
     let fd = OwnedFd::from(file);
     if mode == OFlags::RDWR {
         let again = fd.try_clone().map_err(|e| failed(Errno::from_io_error(&e).unwrap_or(Errno::IO)))?;
-        match Map::new(Source::Descriptor(again, from), whole, align, unit, true) {
-            Ok(map) => return Ok(map.narrow(lead)),
+        match page::window(again, range.start, len, align, true) {
             // A file sealed against writing still may be read.
             Err(Errno::PERM) => {}
-            Err(e) => return Err(failed(e)),
+            outcome => return outcome.map_err(failed),
         }
     }
-    Ok(Map::new(Source::Descriptor(fd, from), whole, align, unit, false).map_err(failed)?.narrow(lead))
+    page::window(fd, range.start, len, align, false).map_err(failed)
 }

@@ -6,10 +6,17 @@
 #![expect(unsafe_code, reason = "raw copies between registered ranges")]
 
 mod bytes;
+mod lone;
+mod pieces;
 
-use crate::node::Node;
-use crate::region::{ALIVE, CAN_READ, CAN_WRITE, EXPOSED, FAR, GUARDED, MOVED, Region, SHARED};
-use bytes::{copy_line, copy_stream};
+use crate::fault;
+use crate::node::{Lent, Node};
+use crate::region::{ALIVE, CAN_READ, CAN_WRITE, EXPOSED, FAR, GUARDED, MOVED, Region, SHARED, SLOW};
+use bytes::copy_line;
+pub(crate) use bytes::expect;
+pub use lone::{is_lone, is_lone_still, transfer_lone};
+pub(crate) use pieces::far_copy;
+pub(crate) use pieces::move_piece;
 pub use softdpu_link::copy_shared;
 use softdpu_status::{Code, Error, Result};
 
@@ -102,7 +109,7 @@ pub fn transfer_line(src: &Node, dst: &Node, gate: &Gate) -> Option<u64> {
 
 #[inline(never)]
 fn transfer_any(src: &Node, dst: &Node, gate: &Gate) -> Result<u64> {
-    let bytes = check(src, dst, gate)?;
+    let bytes = check_standing(src, dst, gate)?;
     transfer_part(src, dst, 0, bytes, false)?;
     commit(dst, bytes);
     Ok(bytes)
@@ -164,6 +171,18 @@ pub fn volume(src: &Node) -> u64 {
 /// InvalidValue (empty, no room, above a limit, map not open or not registered with the device) and NotPermitted (right
 /// missing), with one log line that has the numbers.
 pub fn check(src: &Node, dst: &Node, gate: &Gate) -> Result<u64> {
+    look_again(src);
+    look_again(dst);
+    check_standing(src, dst, gate)
+}
+
+/// Closes imported regions that their exporter has taken back in another process, as the next access would.
+pub(crate) fn look_again(list: &Node) {
+    list.list().map(Node::region).filter(|region| region.word() & GUARDED != 0).for_each(Region::look_again);
+}
+
+/// [`check`] without looking whether exporters took memory back; the access itself will.
+fn check_standing(src: &Node, dst: &Node, gate: &Gate) -> Result<u64> {
     let (bytes, from) =
         src.list().fold((0u64, 0u32), |(b, e), n| (b.saturating_add(n.data_len() as u64), e + 1));
     let (room, to) = dst.list().fold((0u64, 0u32), |(b, e), n| (b.saturating_add(n.room() as u64), e + 1));
@@ -275,7 +294,8 @@ fn refuse<T>(code: Code, what: &'static str, line: core::fmt::Arguments<'_>) -> 
 /// Does not grow the destination.
 ///
 /// # Errors
-/// InvalidValue when a memory map was stopped meanwhile (its exporter is gone); nothing of it is touched then.
+/// InvalidValue when a memory map was stopped meanwhile (its exporter is gone); nothing of it is touched then. IoFailed
+/// when memory of another process could not be reached; some bytes may have been copied.
 pub fn transfer_part(src: &Node, dst: &Node, from: u64, len: u64, stream: bool) -> Result<()> {
     let _marks = Marks::set(src, dst)?;
     let (mut s, mut s_at) = seek(src, from, |n| n.data_len());
@@ -288,16 +308,8 @@ pub fn transfer_part(src: &Node, dst: &Node, from: u64, len: u64, stream: bool) 
         let at = (sn.data() + s_at).wrapping_add_signed(sr.delta()) as *const u8;
         let to = (dn.tail() + d_at).wrapping_add_signed(dr.delta()) as *mut u8;
         // SAFETY: both windows lie inside regions that were open when the transfer was checked; the contract (C) or
-        // ownership (Rust) keeps their memory until the task is back.
-        unsafe {
-            if (sr.word() | dr.word()) & SHARED != 0 {
-                copy_shared(at, to, n);
-            } else if stream && n >= 1 << 16 {
-                copy_stream(at, to, n);
-            } else {
-                core::ptr::copy(at, to, n);
-            }
-        }
+        // ownership (Rust) keeps their memory until the task is back. Imported ones are marked.
+        unsafe { move_piece((sr, at), (dr, to), n, stream) }?;
         left -= n;
         s_at += n;
         d_at += n;
@@ -309,6 +321,22 @@ pub fn transfer_part(src: &Node, dst: &Node, from: u64, len: u64, stream: bool) 
         }
     }
     Ok(())
+}
+
+/// Does any element of a task's lists lie in memory whose every access waits for another process? Progress must not wait:
+/// engines leave such tasks, however short, to a card's worker.
+pub fn waits<const N: usize>(lists: [Lent; N]) -> bool {
+    lie_in(lists, SLOW)
+}
+
+/// Does any element of a task's lists lie in memory that is not mapped here? Such copies gain nothing from several threads,
+/// which only meet at the locks of the kernel.
+pub fn is_far<const N: usize>(lists: [Lent; N]) -> bool {
+    lie_in(lists, FAR)
+}
+
+fn lie_in<const N: usize>(lists: [Lent; N], kind: u64) -> bool {
+    lists.into_iter().flat_map(|list| list.any().list()).any(|node| node.region().made() & kind != 0)
 }
 
 /// The element of byte `skip`, counted by `size`, and where in it that byte is.
@@ -325,8 +353,12 @@ pub(crate) fn seek(head: &Node, mut skip: u64, size: impl Fn(&Node) -> usize) ->
     (None, 0)
 }
 
-/// Grows the destination list by `bytes`, element by element in list order.
+/// Grows the destination list by `bytes`, element by element in list order. Nothing grows when memory failed meanwhile
+/// (see [`fault`](crate::fault)): the task is about to fail.
 pub fn commit(dst: &Node, bytes: u64) {
+    if fault::is_pending() {
+        return;
+    }
     let mut left = bytes as usize;
     for node in dst.list() {
         let n = left.min(node.room());

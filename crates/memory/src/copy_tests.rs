@@ -1,3 +1,4 @@
+use super::bytes::copy_stream;
 use super::*;
 use crate::node::Store;
 use crate::region::Region;
@@ -33,7 +34,11 @@ fn routines_copy_exactly() {
                     match which {
                         0 => copy_line(s, d, n),
                         1 => copy_shared(s, d, n),
-                        _ => copy_stream(s, d, n),
+                        _ => {
+                            if !copy_stream(s, d, n) {
+                                core::ptr::copy(s, d, n);
+                            }
+                        }
                     }
                 }
                 assert_eq!(&dst[d_o..d_o + n], &src[so..so + n], "routine {which} size {n}");
@@ -127,5 +132,111 @@ fn what_is_refused_and_how() {
     assert_eq!(code(src, dst, &gate), Err(Code::InvalidValue), "stopped map");
     src.give_back_list();
     dst.give_back_list();
+    store.dissolve();
+}
+
+/// The straight line moves the same bytes as the long way, and leaves everything unusual to it.
+#[test]
+fn lone_buffers_go_straight_or_not_at_all() {
+    let from = pattern(9000);
+    let mut to = vec![0u8; 9000];
+    let (mine, moved) = (from.as_ptr() as usize, 0x10_0000usize);
+    let (sr, dr) = (Region::closed(), Region::closed());
+    let store = Store::new();
+    store.expand(3).unwrap();
+    let (src, dst, other) = (store.take(&sr).unwrap(), store.take(&dr).unwrap(), store.take(&sr).unwrap());
+    let gate = Gate::new(DEV, 8000, 1);
+    let aim = |n: usize, room: usize| {
+        src.aim(sr.base(), 9000, sr.base() + 1, n);
+        dst.aim(dr.base(), room, dr.base(), 0);
+    };
+    for kind in [0, SHARED, GUARDED, SHARED | GUARDED] {
+        // The program names the source by another process's addresses.
+        sr.open(moved, 9000, mine.wrapping_sub(moved) as isize, kind | CAN_READ | DEV);
+        dr.open(to.as_mut_ptr() as usize, 9000, 0, CAN_READ | CAN_WRITE | DEV);
+        for n in [1usize, 15, 64, 65, 1023, 1024, 5000, 7000] {
+            aim(n, n);
+            to.fill(0);
+            assert!(is_lone_still(src, dst, &gate, 7000));
+            assert_eq!(transfer_lone(src, dst, &gate, 7000), Some(n as u64));
+            assert_eq!(dst.data_len(), n);
+            assert!(to[..n] == from[1..n + 1] && to[n..].iter().all(|&b| b == 0), "{kind:#x} {n}");
+        }
+        let refused = |what: &str| {
+            assert!(!is_lone_still(src, dst, &gate, 7000), "{kind:#x}: {what}");
+            assert_eq!(transfer_lone(src, dst, &gate, 7000), None, "{kind:#x}: {what}");
+            assert_eq!(dst.data_len(), 0, "{kind:#x}: {what}");
+        };
+        aim(7001, 9000);
+        refused("longer than asked for");
+        aim(0, 100);
+        refused("empty");
+        aim(101, 100);
+        refused("no room");
+        aim(100, 100);
+        assert_eq!(transfer_lone(src, dst, &Gate::new(DEV << 1, 8000, 1), 7000), None, "another device");
+        assert_eq!(transfer_lone(src, dst, &Gate::new(DEV, 99, 1), 7000), None, "above the device's limit");
+        assert_eq!(transfer_lone(dst, src, &gate, 7000), None, "no right to write");
+        other.aim(sr.base() + 200, 8, sr.base() + 200, 8);
+        Node::link(src, other);
+        refused("a list");
+        other.cut();
+        sr.close();
+        refused("a closed region");
+        sr.open(moved, 9000, 0, SLOW | FAR | GUARDED | CAN_READ | DEV);
+        refused("memory that its owner has to copy");
+        sr.close();
+        dr.close();
+    }
+    [src, dst, other].into_iter().for_each(Node::give_back_list);
+    store.dissolve();
+}
+
+/// An owner that takes its memory back between the look and the access: the access is refused, and leaves no mark behind,
+/// nor one too few.
+#[test]
+fn memory_taken_back_is_left_as_it_was() {
+    use crate::far::{Far, Mark, Means};
+    use crate::quiesce;
+    use core::sync::atomic::Ordering::Relaxed;
+    use softdpu_link::Segment;
+
+    let there = pattern(200);
+    let mut to = vec![0u8; 200];
+    let page = Segment::create("softdpu-test", Mark::BYTES).unwrap();
+    page.word32(0).store(quiesce::LENT, Relaxed);
+    let again = Segment::from_fd(page.fd().try_clone_to_owned().unwrap(), Mark::BYTES).unwrap();
+    let marks = vec![Mark::new(again.into_mapping(), 0).unwrap()];
+    let me = std::process::id();
+    let sr: &Region = Box::leak(Box::new(Region::closed()));
+    let word = FAR | GUARDED | CAN_READ | DEV;
+    let far = std::sync::Arc::new(Far::new(marks, Means::Kernel(me), me));
+    sr.open_far(there.as_ptr() as usize, 200, 0, word, far);
+    let dr = region(&mut to, CAN_READ | CAN_WRITE);
+    let store = Store::new();
+    store.expand(2).unwrap();
+    let (src, dst) = (store.take(sr).unwrap(), store.take(&dr).unwrap());
+    src.aim(sr.base(), 200, sr.base(), 200);
+    dst.aim(dr.base(), 200, dr.base(), 0);
+    let gate = Gate::new(DEV, 256, 1);
+    // Where the kernel does not copy at all there is nothing to see but the marks.
+    if transfer_lone(src, dst, &gate, 1000).is_some() {
+        assert_eq!(to, there);
+        dst.set_data(dr.base(), 0).unwrap();
+    }
+    let active = page.word32(Mark::place(0).unwrap());
+    assert_eq!(active.load(Relaxed), 0);
+    quiesce::recall(page.word32(0));
+    assert!(is_lone(src, dst, &gate, 1000), "nobody has looked since");
+    assert_eq!(transfer_lone(src, dst, &gate, 1000), None);
+    assert!(!sr.is_open() && !is_lone_still(src, dst, &gate, 1000));
+    assert_eq!(active.load(Relaxed), 0);
+    let (done, end) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        sr.close();
+        done.send(()).unwrap();
+    });
+    end.recv_timeout(std::time::Duration::from_secs(60)).expect("a mark was lost");
+    [src, dst].into_iter().for_each(Node::give_back_list);
     store.dissolve();
 }

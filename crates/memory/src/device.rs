@@ -67,6 +67,11 @@ impl Device {
     }
 }
 
+/// The devices that are open. Any thread.
+pub fn opened() -> Vec<Arc<Device>> {
+    OPEN.lock().unwrap_or_else(|e| e.into_inner()).iter().filter_map(Weak::upgrade).collect()
+}
+
 impl AsRef<Device> for Device {
     fn as_ref(&self) -> &Device {
         self

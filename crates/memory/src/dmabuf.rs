@@ -2,9 +2,12 @@
 //!
 //! The bytes are mapped here for the engines; programs go on naming them by whatever address they chose.
 
-use crate::map::{Map, Source};
-use crate::page::ordinary;
-use rustix::fs::{OFlags, SealFlags, fcntl_get_seals, fcntl_getfl};
+use crate::backing;
+use crate::map::Map;
+use crate::page;
+use crate::udmabuf;
+use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::io::Errno;
 use softdpu_status::{Code, Error, Result};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -33,8 +36,7 @@ impl DmabufRange {
     /// can take away under a running engine is not taken). InvalidValue: the range is empty or leaves the memory.
     /// OperatingSystem: the descriptor could not be duplicated.
     pub fn new(fd: BorrowedFd<'_>, offset: usize, len: usize) -> Result<DmabufRange> {
-        let fixed = fcntl_get_seals(fd).is_ok_and(|seals| seals.contains(SealFlags::SHRINK));
-        if !fixed && !is_dmabuf(fd) {
+        if !backing::is_fixed(fd) {
             return Err(refuse(
                 Code::NotSupported,
                 "no dmabuf",
@@ -65,32 +67,23 @@ impl DmabufRange {
     /// # Errors
     /// NotSupported: memory without a mapping for processors. Driver: the mapping failed otherwise.
     pub fn map(&self) -> Result<DmabufMap> {
-        let lead = (self.offset % ordinary() as u64) as usize;
-        let failed = |e: rustix::io::Errno| {
-            let code = if e == rustix::io::Errno::NODEV { Code::NotSupported } else { Code::Driver };
+        let failed = |e: Errno| {
+            let code = if e == Errno::NODEV { Code::NotSupported } else { Code::Driver };
             refuse(
                 code,
                 "the dmabuf cannot be mapped",
                 format_args!("dmabuf {:?}: mapping failed: {e}", self.fd),
             )
         };
-        let fd = || {
-            self.fd
-                .try_clone()
-                .map_err(|e| failed(rustix::io::Errno::from_io_error(&e).unwrap_or(rustix::io::Errno::IO)))
-        };
-        let whole = self.len + lead;
-        let from = self.offset - lead as u64;
+        let fd = || self.fd.try_clone().map_err(|e| failed(Errno::from_io_error(&e).unwrap_or(Errno::IO)));
         let writable = fcntl_getfl(&self.fd).is_ok_and(|mode| mode & OFlags::RWMODE == OFlags::RDWR);
         if writable {
-            match Map::new(Source::Descriptor(fd()?, from), whole, 1, ordinary(), true) {
-                Ok(map) => return Ok(DmabufMap(map.narrow(lead))),
-                Err(rustix::io::Errno::PERM | rustix::io::Errno::ACCESS) => {}
-                Err(e) => return Err(failed(e)),
+            match page::window(fd()?, self.offset, self.len, 1, true) {
+                Err(Errno::PERM | Errno::ACCESS) => {}
+                outcome => return outcome.map(DmabufMap).map_err(failed),
             }
         }
-        let map = Map::new(Source::Descriptor(fd()?, from), whole, 1, ordinary(), false).map_err(failed)?;
-        Ok(DmabufMap(map.narrow(lead)))
+        page::window(fd()?, self.offset, self.len, 1, false).map(DmabufMap).map_err(failed)
     }
 }
 
@@ -98,6 +91,15 @@ impl DmabufMap {
     /// Where the first byte stands in this process.
     pub fn addr(&self) -> usize {
         self.0.addr()
+    }
+
+    /// The descriptor behind the bytes, and where in its memory the first byte is.
+    pub fn backing(&self) -> Option<(BorrowedFd<'_>, u64)> {
+        self.0.backing()
+    }
+
+    pub(crate) fn into_map(self) -> Map {
+        self.0
     }
 }
 
@@ -107,17 +109,72 @@ impl AsFd for DmabufRange {
     }
 }
 
-/// Kernels name dmabufs in their link: `/dmabuf:` or `anon_inode:dmabuf`.
-fn is_dmabuf(fd: BorrowedFd<'_>) -> bool {
-    use std::os::fd::AsRawFd;
-    std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))
-        .is_ok_and(|link| link.to_string_lossy().contains("dmabuf"))
+/// Memory to be handed over as a dmabuf: see [`Memory::export_dmabuf`](crate::Memory::export_dmabuf). An owned
+/// descriptor; the memory behind it stays as long as somebody has it.
+#[derive(Debug)]
+pub struct Dmabuf {
+    fd: OwnedFd,
+    offset: u64,
+    real: bool,
+}
+
+impl Dmabuf {
+    /// Is it a dmabuf of the kernel, which devices import, too? Otherwise it is a memory file sealed against shrinking,
+    /// which other processes map in the same way.
+    pub fn is_real(&self) -> bool {
+        self.real
+    }
+
+    /// Where in it the memory begins: 0 for real ones.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    pub(crate) fn of(
+        object: &dyn std::fmt::Display,
+        backing: Option<(BorrowedFd<'_>, u64)>,
+        len: usize,
+        page: usize,
+    ) -> Result<Dmabuf> {
+        let Some((fd, offset)) = backing.filter(|(fd, _)| backing::is_fixed(*fd)) else {
+            return Err(refuse(
+                Code::NotSupported,
+                "no dmabuf of this memory",
+                format_args!("{object}: has no file that nobody can cut short, hence makes no dmabuf"),
+            ));
+        };
+        if offset % page as u64 == 0 {
+            let whole = len.next_multiple_of(page) as u64;
+            match udmabuf::create(fd, offset, whole) {
+                Ok(fd) => return Ok(Dmabuf { fd, offset: 0, real: true }),
+                Err(error) => log::debug!(target: "softdpu::memory",
+                    "{object}: no dmabuf of the kernel ({error}), its memory file is handed over instead"),
+            }
+        }
+        let fd = fd.try_clone_to_owned().map_err(|e| {
+            refuse(Code::OperatingSystem, "no descriptor", format_args!("{object}: no descriptor: {e}"))
+        })?;
+        let real = backing::is_dmabuf(fd.as_fd());
+        Ok(Dmabuf { fd, offset, real })
+    }
+}
+
+impl AsFd for Dmabuf {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl From<Dmabuf> for OwnedFd {
+    fn from(dmabuf: Dmabuf) -> OwnedFd {
+        dmabuf.fd
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+    use rustix::fs::{MemfdFlags, SealFlags, ftruncate, memfd_create};
 
     fn memfd(len: u64, seal: bool) -> OwnedFd {
         let fd = memfd_create("softdpu-test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();

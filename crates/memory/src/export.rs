@@ -10,23 +10,41 @@
 //! | `descriptor.rs` | what the bytes say, and their form; no system calls |
 //! | `identity.rs` | who exports: process, runtime folder, card |
 //! | `table.rs` | the live exports of this process |
-//!
-//! Only descriptors of this process can be imported; one of another process is recognised and answers NotSupported.
+//! | `import.rs` | an import, wherever the memory is |
+//! | `wire.rs` | what importers ask other processes, and what these answer |
+//! | `remote.rs` | importer's side of that: asking, choosing a reach |
+//! | `desk.rs`, `share.rs`, `copier.rs` | owner's side: answering, taking back, copying for importers that cannot |
+//! | `access.rs` | bytes of an import, for whoever is not an engine |
 
+mod access;
+mod copier;
 mod descriptor;
-mod identity;
+mod desk;
+pub mod identity;
+mod import;
+mod overview;
+mod remote;
+mod share;
 mod table;
+mod wire;
 
-pub use descriptor::{Damage, Descriptor, Kind, MAX_DESCRIPTOR, MAX_TOKEN};
+pub use descriptor::{Damage, Descriptor, Kind, MAX_DESCRIPTOR, MAX_TOKEN, checksum};
+pub use import::{Imported, import, import_for_peer};
+pub use overview::{ExportInfo, ImportInfo, exports, imports};
 
+use crate::backing::Backing;
 use crate::device::Device;
-use crate::keys::Key;
-use crate::lease::Lease;
-use crate::region::{Access, CAN_READ, CAN_WRITE, GUARDED, Region, SHARED};
+use crate::far::Far;
+use crate::kernel;
+use crate::region::{Access, FAR, Region, SHARED, SLOW};
 use core::fmt::Display;
+use desk::ExportDesk;
 use identity::{Card, Owner};
+use share::Share;
 use softdpu_card::EngineKind;
+use softdpu_link::Topic;
 use softdpu_status::{Code, Error, Result};
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 /// Log target of this family.
@@ -45,6 +63,9 @@ pub struct Origin<'a> {
     pub mkey: u32,
     /// The import that the map itself came from, if it did.
     pub parent: Option<&'a Imported>,
+    /// The descriptor that the library mapped the memory from, and the offset of its first byte there. Without it the
+    /// file behind the memory is looked up among the mappings of the process.
+    pub backing: Option<(BorrowedFd<'a>, u64)>,
 }
 
 /// A live export. Dropping it makes its descriptor worthless and closes every importer's region.
@@ -54,6 +75,7 @@ pub struct Exported {
     kind: Kind,
     device: Arc<Device>,
     bytes: Vec<u8>,
+    share: Arc<Share>,
 }
 
 impl Exported {
@@ -75,12 +97,22 @@ impl Exported {
 
 impl Drop for Exported {
     fn drop(&mut self) {
-        table::kill(self.id);
+        // A child that was forked off holds a copy of everything; the export is its parent's.
+        if !self.share.is_ours() {
+            return;
+        }
+        let ended = table::kill(self.id);
+        ended.iter().for_each(|share| share.quiesce());
+        // Another thread may be ending it too, together with what it descends from.
+        self.share.quiesce();
     }
 }
 
 /// Makes a descriptor for `origin`, exported on `device`. `token` replaces the random secret. Any thread; the caller
 /// has made sure that `device` is one of the map's.
+///
+/// From then on other processes of the user can import it: the process answers them on a thread of its own. Where that
+/// cannot be (no usable runtime folder), one log line says so, and the descriptor is good inside the process.
 ///
 /// # Errors
 /// NotPermitted (the mask has no right of this kind), NotSupported (the device cannot), InvalidValue (token longer than
@@ -111,15 +143,41 @@ pub fn export(
         .map_err(|_| Error::new(Code::NoMemory, "no memory for a descriptor"))?;
     descriptor.encode(&mut bytes);
     let id = descriptor.id;
+    let (share, far) = lendable(&descriptor, &origin, device);
+    let share = Arc::new(share);
     table::add(table::Record {
         descriptor,
-        parent: origin.parent.map(|parent| parent.id),
+        parent: origin.parent.and_then(Imported::local_id),
         importers: Vec::new(),
         delta: origin.region.delta(),
         writable: origin.writable,
-        shared: origin.region.word() & SHARED != 0,
+        kind: origin.region.word() & (SHARED | FAR | SLOW),
+        far,
+        share: share.clone(),
     })?;
-    Ok(Exported { id, kind, device: device.clone(), bytes })
+    let exported = Exported { id, kind, device: device.clone(), bytes, share };
+    softdpu_link::serve(Topic::EXPORT, &ExportDesk);
+    crate::report::announce();
+    if let Err(error) = softdpu_link::ensure() {
+        log::warn!(target: LOG, "{object}: exported for this process alone, others cannot ask it: {error}");
+    }
+    Ok(exported)
+}
+
+/// What other processes are given of it.
+fn lendable(descriptor: &Descriptor, origin: &Origin<'_>, device: &Device) -> (Share, Option<Arc<Far>>) {
+    let at = (descriptor.base as usize).wrapping_add_signed(origin.region.delta());
+    let mut share = Share::new(descriptor, at, origin.writable);
+    if let Some((far, via)) = origin.parent.and_then(Imported::remote) {
+        share.via = Some(via);
+        return (share, Some(far));
+    }
+    let trust = device.function().settings().trust_shm;
+    share.backing = Backing::find(origin.backing, (at, descriptor.len as usize), share.may_write, trust);
+    if share.backing.is_none() {
+        kernel::admit_peers();
+    }
+    (share, None)
 }
 
 fn may_export(object: &dyn Display, origin: &Origin<'_>, device: &Device, kind: Kind) -> Result<()> {
@@ -157,135 +215,6 @@ fn secret(object: &dyn Display, token: Option<&[u8]>) -> Result<descriptor::Secr
         return Err(Error::new(Code::Driver, "no random numbers"));
     }
     descriptor::Secret::of(&random).ok_or(Error::new(Code::Unexpected, "secret longer than a token"))
-}
-
-/// A map over an exporter's memory. Dropping it closes its region.
-#[derive(Debug)]
-pub struct Imported {
-    id: u64,
-    kind: Kind,
-    access: Access,
-    writable: bool,
-    device: Arc<Device>,
-    key: Key,
-    lease: Lease,
-}
-
-impl Imported {
-    /// The region through which the exporter's memory is reached; closed when the exporter stops.
-    pub fn region(&self) -> &'static Region {
-        self.lease.region()
-    }
-
-    /// How it was exported.
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    /// What the exporter grants.
-    pub fn access(&self) -> Access {
-        self.access
-    }
-
-    /// May the memory be written at all?
-    pub fn is_writable(&self) -> bool {
-        self.writable
-    }
-
-    /// Key of the memory on the device it is reached through.
-    pub fn mkey(&self) -> u32 {
-        self.key.number()
-    }
-
-    /// The device it is reached through.
-    pub fn device(&self) -> &Arc<Device> {
-        &self.device
-    }
-}
-
-impl Imported {
-    /// Gives the memory up: the region is closed for good, but its place is kept while this value lives.
-    pub fn close(&self) {
-        table::forget(self.id, self.lease.region());
-    }
-}
-
-impl Drop for Imported {
-    fn drop(&mut self) {
-        self.close();
-    }
-}
-
-/// Opens a region over the memory that a descriptor speaks of, reached through `device`. Any thread.
-///
-/// Over PCI the importer's engines read with either PCI right and write with PCI_READ_WRITE. An RDMA import carries
-/// windows for the RDMA engine only: other engines have no right on it.
-///
-/// # Errors
-/// InvalidValue (damaged, truncated, forged or stale descriptor, or one of another card), NotSupported (the device
-/// cannot import, or the exporter is another process), NoMemory. One log line has the cause.
-pub fn import(bytes: &[u8], device: &Arc<Device>) -> Result<Imported> {
-    let descriptor = Descriptor::decode(bytes).map_err(|damage| {
-        log::error!(target: LOG, "export descriptor of {} bytes: {damage}", bytes.len());
-        Error::new(Code::InvalidValue, "damaged export descriptor")
-    })?;
-    may_import(&descriptor, device)?;
-    let key = Key::new()?;
-    let lease = Lease::new()?;
-    let record = table::attach(&descriptor, lease.region(), |record| {
-        let writes = match descriptor.kind {
-            Kind::Pci if record.writable && descriptor.access.contains(Access::PCI_READ_WRITE) => CAN_WRITE,
-            _ => 0,
-        };
-        let reads = if descriptor.kind == Kind::Pci { CAN_READ } else { 0 };
-        let shared = if record.shared { SHARED } else { 0 };
-        let word = reads | writes | shared | GUARDED | device.bit();
-        lease.open(descriptor.base as usize, descriptor.len as usize, record.delta, word);
-        record.writable
-    });
-    let refuse = |line: &str| {
-        log::error!(target: LOG, "export descriptor {} of [{:#x}, +{}) {line}",
-            descriptor.id, descriptor.base, descriptor.len);
-        Error::new(Code::InvalidValue, "forged or stale export descriptor")
-    };
-    let writable = record.map_err(|missing| match missing {
-        table::Missing::Gone => refuse("is stale: its map was stopped or destroyed"),
-        table::Missing::Different => refuse("is forged: it differs from the export of this number"),
-        table::Missing::NoMemory => Error::new(Code::NoMemory, "no memory for an import"),
-    })?;
-    let Descriptor { id, kind, access, .. } = descriptor;
-    Ok(Imported { id, kind, access, writable, device: device.clone(), key, lease })
-}
-
-fn may_import(descriptor: &Descriptor, device: &Device) -> Result<()> {
-    let function = device.function();
-    let (able, what) = match descriptor.kind {
-        // What this process exported it can reach itself, on any function that shares memory at all.
-        Kind::Pci => {
-            (function.can_import_pci() || function.can_export_pci(), "cannot import memory across PCI")
-        }
-        Kind::Rdma => (function.supports(EngineKind::Rdma), "has no RDMA"),
-    };
-    if !able {
-        log::error!(target: LOG, "import: device {function} with profile {} {what}", function.card().profile());
-        return Err(Error::new(Code::NotSupported, "the device cannot import"));
-    }
-    let here = Card::of(function);
-    if descriptor.kind == Kind::Pci && descriptor.card != here {
-        log::error!(target: LOG, "import: the descriptor is of {}, the device {function} is of {here}", descriptor.card);
-        return Err(Error::new(Code::InvalidValue, "export of another card"));
-    }
-    let owner = descriptor.owner;
-    if owner == Owner::this_process()? {
-        return Ok(());
-    }
-    if owner.is_alive() {
-        log::error!(target: LOG, "import: the exporter is process {}, sharing between processes is not available yet",
-            owner.pid);
-        return Err(Error::new(Code::NotSupported, "export of another process"));
-    }
-    log::error!(target: LOG, "import: the exporter, process {}, has ended", owner.pid);
-    Err(Error::new(Code::InvalidValue, "the exporter has ended"))
 }
 
 #[cfg(test)]

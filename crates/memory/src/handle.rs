@@ -7,6 +7,10 @@
 //! mode finds that.)
 #![expect(unsafe_code, reason = "casts between handles and objects, and memory that outlives its objects")]
 
+mod given;
+
+pub use given::{DeviceRecord, MemoryMap, OpenDevice, OpenRep, OpenRepresentor};
+
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU32, Ordering};
 use softdpu_status::{Code, Error, Result};
@@ -108,6 +112,29 @@ pub mod kind {
     /// A matrix of the erasure coding engine.
     pub const EC_MATRIX: u32 = 0x5D0C_0021;
 
+    /// A sync event.
+    pub const SYNC_EVENT: u32 = 0x5D0C_0030;
+    /// A sync event of an RDMA peer.
+    pub const SYNC_EVENT_NET: u32 = 0x5D0C_0031;
+    /// A task graph.
+    pub const GRAPH: u32 = 0x5D0C_0032;
+    /// A node of a task graph.
+    pub const GRAPH_NODE: u32 = 0x5D0C_0033;
+    /// An instance of a task graph.
+    pub const GRAPH_INSTANCE: u32 = 0x5D0C_0034;
+    /// A reader of clocks.
+    pub const CLOCK: u32 = 0x5D0C_0035;
+
+    /// A connection of the RDMA engine.
+    pub const RDMA_CONNECTION: u32 = 0x5D0C_0050;
+    /// An address of the RDMA engine.
+    pub const RDMA_ADDRESS: u32 = 0x5D0C_0051;
+
+    /// A connection of a server or client.
+    pub const COMCH_CONNECTION: u32 = 0x5D0C_0038;
+    /// A queue for messages inside a process.
+    pub const COMCH_MSGQ: u32 = 0x5D0C_0039;
+
     /// The name of a kind word, for messages.
     pub fn name(word: u32) -> Option<&'static str> {
         Some(match word {
@@ -128,6 +155,16 @@ pub mod kind {
             BATCH => "task batch",
             AES_GCM_KEY => "AES-GCM key",
             EC_MATRIX => "erasure coding matrix",
+            COMCH_CONNECTION => "connection",
+            COMCH_MSGQ => "message queue",
+            SYNC_EVENT => "sync event",
+            SYNC_EVENT_NET => "sync event of an RDMA peer",
+            GRAPH => "graph",
+            GRAPH_NODE => "graph node",
+            GRAPH_INSTANCE => "graph instance",
+            CLOCK => "clock",
+            RDMA_CONNECTION => "RDMA connection",
+            RDMA_ADDRESS => "RDMA address",
             _ => return None,
         })
     }
@@ -188,50 +225,6 @@ pub unsafe fn explain<T: Object>(ptr: *const T, call: &str) -> Error {
         None => log::error!(target: "softdpu::handle", "{call}: {ptr:p} is not a {name}"),
     }
     Error::new(Code::InvalidValue, "not a live handle of the wanted kind")
-}
-
-/// The beginning of every opened device's object: what engines and memory maps need of it. The C face's own device type
-/// begins with the same two fields.
-#[derive(Debug)]
-#[repr(C)]
-pub struct OpenDevice {
-    head: Head,
-    device: std::sync::Arc<crate::device::Device>,
-}
-
-// SAFETY: repr(C), head first.
-unsafe impl Object for OpenDevice {
-    const KIND: u32 = kind::DEV;
-    const NAME: &'static str = "device";
-}
-
-impl OpenDevice {
-    /// The device; keep a clone to keep it open.
-    pub fn device(&self) -> &std::sync::Arc<crate::device::Device> {
-        &self.device
-    }
-}
-
-/// The beginning of every device information record: what capability queries of engines need of it. The C face's own
-/// type begins with the same two fields.
-#[derive(Debug)]
-#[repr(C)]
-pub struct DeviceRecord {
-    head: Head,
-    function: std::sync::Arc<softdpu_card::Function>,
-}
-
-// SAFETY: repr(C), head first.
-unsafe impl Object for DeviceRecord {
-    const KIND: u32 = kind::DEVINFO;
-    const NAME: &'static str = "device information";
-}
-
-impl DeviceRecord {
-    /// The function it describes.
-    pub fn function(&self) -> &std::sync::Arc<softdpu_card::Function> {
-        &self.function
-    }
 }
 
 struct Chunks<T> {

@@ -10,16 +10,24 @@
 //! | [`device`] | an opened function of a card |
 //! | [`region`] | a registered range: access word, address, way to its bytes |
 //! | [`register`], [`procmaps`], [`keys`] | how a range becomes a region: what the kernel says, keys, device addresses |
+//! | `report` | what is registered, exported and imported, for who shows it |
 //! | [`lease`] | regions that outlive their maps |
-//! | [`dmabuf`] | memory that somebody hands over as a descriptor |
+//! | `backing` | the file behind exported memory, for importers that map it |
+//! | [`dmabuf`], `udmabuf` | memory that somebody hands over as a descriptor |
 //! | [`export`](mod@export) | a range as plain bytes for somebody else, and back |
 //! | [`node`] | buffer descriptors and the stores they come from |
 //! | [`copy`] | copy routines, and lists copied into lists |
 //! | [`view`], `overlap` | how engines look at lists of buffers |
+//! | `guard`, `quiesce` | memory that somebody else can end: marks of accesses, and who waits for whom |
+//! | `far`, `kernel`, [`fault`] | memory of another process: the ways there, and what happens when it is gone |
+//! | [`word`] | one word of registered memory, changed atomically |
+//! | [`peer`] | buffers over memory of an RDMA peer: copies from and to it, atomics |
 //! | `memory`, `builder`, `page`, `map` | [`Memory`]: where bytes come from, and how they get an address |
 //! | `claim`, `error` | which ranges of a memory are held, and why a window is refused |
+//! | `remote` | [`RemoteMemory`]: memory that another process exported, and windows on it |
 //! | [`buf`], `element`, `pool` | [`Buf`], [`BufPool`]: owned windows, lists of them, windows in stock |
 
+mod backing;
 pub mod buf;
 mod builder;
 mod claim;
@@ -29,7 +37,11 @@ pub mod dmabuf;
 mod element;
 mod error;
 pub mod export;
+mod far;
+pub mod fault;
+mod guard;
 pub mod handle;
+mod kernel;
 pub mod keys;
 pub mod lease;
 mod map;
@@ -37,17 +49,28 @@ mod memory;
 pub mod node;
 mod overlap;
 mod page;
+pub mod pair;
+pub mod peer;
 mod pool;
 pub mod procmaps;
+mod quiesce;
 pub mod region;
 pub mod register;
+mod report;
+mod remote;
+mod sync;
+mod udmabuf;
 pub mod view;
+pub mod word;
 
 pub use buf::Buf;
 pub use builder::{MemoryBuilder, OnDevice};
+pub use dmabuf::Dmabuf;
 pub use element::{Element, ElementMut};
 pub use error::WindowError;
 pub use memory::Memory;
 pub use page::{HugePage, PageSize};
 pub use pool::BufPool;
 pub use region::Access;
+pub use remote::{Export, RemoteBuf, RemoteMemory};
+pub use softdpu_card::Reach;

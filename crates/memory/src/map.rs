@@ -37,8 +37,8 @@ pub(crate) struct Map {
 
 /// What keeps the bytes where they are.
 enum Hold {
-    /// A mapping of ours; the descriptor stays open for peers that will map it.
-    Mapped { len: usize, descriptor: Option<OwnedFd> },
+    /// A mapping of ours; the descriptor stays open for peers that will map it, from this offset on.
+    Mapped { len: usize, descriptor: Option<(OwnedFd, u64)> },
     /// Memory of the program, valid until this goes.
     Owner { _owner: Box<dyn Any + Send + Sync> },
     #[cfg(miri)]
@@ -83,7 +83,7 @@ impl Map {
         at.as_ptr().expose_provenance();
         let descriptor = match src {
             Source::Anonymous => None,
-            Source::Descriptor(fd, _) => Some(fd),
+            Source::Descriptor(fd, from) => Some((fd, from)),
         };
         Ok(Map { at, len, page, writable, hold: Hold::Mapped { len: whole, descriptor } })
     }
@@ -147,7 +147,19 @@ impl Map {
     /// The descriptor behind the bytes.
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match &self.hold {
-            Hold::Mapped { descriptor, .. } => descriptor.as_ref().map(|fd| fd.as_fd()),
+            Hold::Mapped { descriptor, .. } => descriptor.as_ref().map(|(fd, _)| fd.as_fd()),
+            _ => None,
+        }
+    }
+
+    /// The descriptor behind the bytes, and where in its file the first byte is.
+    pub(crate) fn backing(&self) -> Option<(BorrowedFd<'_>, u64)> {
+        match &self.hold {
+            Hold::Mapped { descriptor: Some((fd, from)), .. } => {
+                // `narrow` leaves out less than a page.
+                let lead = self.at.as_ptr() as usize & (self.page - 1);
+                Some((fd.as_fd(), from + lead as u64))
+            }
             _ => None,
         }
     }

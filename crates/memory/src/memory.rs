@@ -4,7 +4,9 @@ use crate::buf::Buf;
 use crate::builder::MemoryBuilder;
 use crate::claim::{Claim, Claims};
 use crate::device::Device;
+use crate::dmabuf::Dmabuf;
 use crate::error::{WindowError, ends};
+use crate::export::Origin;
 use crate::map::Map;
 use crate::page::HugePage;
 use crate::pool::BufPool;
@@ -14,7 +16,7 @@ use core::fmt;
 use core::ops::{Range, RangeBounds};
 use softdpu_status::{Code, Error, Result};
 use std::fs::File;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Memory that devices can reach: a cheap handle, cloned at will, used from any thread. The bytes stay mapped and the
@@ -125,6 +127,28 @@ impl Memory {
     /// ```
     pub fn file(file: File, range: Range<u64>) -> MemoryBuilder {
         MemoryBuilder::file(file, range)
+    }
+
+    /// A range of a dmabuf, or of a memory file that is sealed against shrinking, which somebody else made. Always
+    /// shared. The descriptor may be closed by whoever else has it.
+    ///
+    /// ```
+    /// # use softdpu_card::Machine;
+    /// use softdpu_memory::{Access, Memory, device::Device};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let device = Device::open(Machine::builder().build()?.functions()[0].clone())?;
+    /// let memory = Memory::memfd(8192).access(Access::PCI_READ_WRITE).register(&[&device])?;
+    /// let dmabuf = memory.export_dmabuf()?;
+    /// println!("a dmabuf of the kernel: {}", dmabuf.is_real());
+    /// let again = Memory::dmabuf(dmabuf.into(), 4096..8192).register(&[&device])?;
+    /// again.buf(..)?.write_at(0, b"zero copies")?;
+    /// let mut bytes = [0; 11];
+    /// memory.buf(4096..)?.read_at(0, &mut bytes)?;
+    /// assert_eq!(&bytes, b"zero copies");
+    /// # Ok(()) }
+    /// ```
+    pub fn dmabuf(fd: OwnedFd, range: Range<u64>) -> MemoryBuilder {
+        MemoryBuilder::dmabuf(fd, range)
     }
 
     /// The bytes of a vector, which moves in; nothing is copied.
@@ -315,6 +339,35 @@ impl Memory {
     /// Are no buffers and pools out?
     pub fn is_unclaimed(&self) -> bool {
         self.claims().is_empty()
+    }
+
+    /// The memory as a dmabuf, to hand to another process or device: a real one of the kernel where it makes them of
+    /// memory files (`/dev/udmabuf`), otherwise the sealed memory file itself, which every process can map in the same
+    /// way. [`Dmabuf::is_real`] says which. Only shared memory is given away, of which the library has a descriptor.
+    ///
+    /// # Errors
+    /// NotPermitted (private memory), NotSupported (memory without a descriptor, or one that could be cut short),
+    /// OperatingSystem.
+    pub fn export_dmabuf(&self) -> Result<Dmabuf> {
+        let object = format_args!("memory {:#x}", self.host_addr());
+        if !self.0.shared {
+            log::error!(target: "softdpu::memory", "{object}: {:?} makes it private, it is not given away as a dmabuf",
+                self.access());
+            return Err(Error::new(Code::NotPermitted, "private memory"));
+        }
+        Dmabuf::of(&object, self.0.map.backing(), self.len(), self.page_size())
+    }
+
+    /// What is lent out when the memory is exported on `device`.
+    pub(crate) fn origin(&self, device: &Device) -> Result<Origin<'_>> {
+        Ok(Origin {
+            region: &self.0.region,
+            access: self.0.access,
+            writable: self.0.writable,
+            mkey: self.mkey(device)?,
+            parent: None,
+            backing: self.0.map.backing(),
+        })
     }
 
     pub(crate) fn claims(&self) -> MutexGuard<'_, Claims> {

@@ -4,7 +4,7 @@ use crate::map::{Map, Source};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::Errno;
 use softdpu_status::{Code, Error, Result};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// Size of a huge page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -53,6 +53,16 @@ pub(crate) fn anonymous(len: usize, align: usize) -> Result<Map> {
     let align = if len >= TRANSPARENT_FROM { align.max(PageSize::Mib2.bytes()) } else { align };
     let map =
         Map::new(Source::Anonymous, len, align, ordinary(), true).map_err(|e| refused(e, "heap", len))?;
+    if len >= TRANSPARENT_FROM {
+        map.advise_huge();
+    }
+    Ok(map)
+}
+
+/// Zeroed memory that peers will be given to map: as [`anonymous`], but behind a sealed descriptor.
+pub(crate) fn lendable(len: usize, align: usize) -> Result<Map> {
+    let align = if len >= TRANSPARENT_FROM { align.max(PageSize::Mib2.bytes()) } else { align };
+    let map = sealed(len, align, None).map_err(|e| refused(e, "heap", len))?;
     if len >= TRANSPARENT_FROM {
         map.advise_huge();
     }
@@ -113,6 +123,25 @@ fn sealed(len: usize, align: usize, size: Option<PageSize>) -> Result<Map, Errno
     rustix::fs::ftruncate(&fd, whole as u64).map_err(|e| if e == Errno::INVAL { Errno::NOMEM } else { e })?;
     rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
     Map::new(Source::Descriptor(fd, 0), len, align, page, true)
+}
+
+/// Number of the file system of huge pages.
+const HUGETLBFS: u64 = 0x9584_58f6;
+
+/// Bytes of the pages of a file.
+pub(crate) fn of_file(file: impl AsFd) -> Result<usize, Errno> {
+    let system = rustix::fs::fstatfs(file)?;
+    Ok(if system.f_type as u64 == HUGETLBFS { system.f_bsize as usize } else { ordinary() })
+}
+
+/// Maps a range of a file, wherever it begins. The file has all of it.
+pub(crate) fn window(fd: OwnedFd, from: u64, len: usize, align: usize, writable: bool) -> Result<Map, Errno> {
+    let unit = of_file(&fd)?;
+    // Mappings begin at pages; the bytes before the range stay outside the memory.
+    let lead = (from % unit as u64) as usize;
+    let whole = len.checked_add(lead).ok_or(Errno::NOMEM)?;
+    let align = if lead == 0 { align } else { 1 };
+    Ok(Map::new(Source::Descriptor(fd, from - lead as u64), whole, align, unit, writable)?.narrow(lead))
 }
 
 /// The status that stands for a failed system call.

@@ -60,12 +60,67 @@ fn unknown(error: io::Error) -> Survey {
     Survey { writable: true }
 }
 
+/// The file that a range is a shared mapping of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Behind {
+    /// Number of its file system, and its own in there.
+    pub(crate) device: (u32, u32),
+    pub(crate) inode: u64,
+    /// Where in the file the range begins.
+    pub(crate) offset: u64,
+    /// A mapping of it, as `/proc/self/map_files` names it.
+    pub(crate) mapping: (usize, usize),
+}
+
+/// The file behind `[base, base + len)`, if all of it is one stretch of one file, mapped shared.
+pub(crate) fn behind(base: usize, len: usize) -> Option<Behind> {
+    let maps = BufReader::with_capacity(1 << 14, File::open("/proc/self/maps").ok()?);
+    stretch(maps, base, base.checked_add(len)?)
+}
+
+fn stretch(mut maps: impl BufRead, base: usize, end: usize) -> Option<Behind> {
+    let (mut at, mut found) = (base, None::<Behind>);
+    let mut line = Vec::with_capacity(256);
+    while at < end {
+        line.clear();
+        if maps.read_until(b'\n', &mut line).ok()? == 0 {
+            return None;
+        }
+        let map = parse(&line)?;
+        if map.to <= at {
+            continue;
+        }
+        if map.from > at || !map.shared || map.inode == 0 {
+            return None;
+        }
+        let offset = map.offset + (at - map.from) as u64;
+        match found {
+            None => {
+                let (device, inode, mapping) = (map.device, map.inode, (map.from, map.to));
+                found = Some(Behind { device, inode, offset, mapping });
+            }
+            Some(first) => {
+                let goes_on = (first.device, first.inode, first.offset + (at - base) as u64);
+                if goes_on != (map.device, map.inode, offset) {
+                    return None;
+                }
+            }
+        }
+        at = end.min(map.to);
+    }
+    found
+}
+
 /// One line of the list.
 struct Mapping<'a> {
     from: usize,
     to: usize,
     readable: bool,
     writable: bool,
+    shared: bool,
+    offset: u64,
+    device: (u32, u32),
+    inode: u64,
     /// The file behind it, for kinds of files that have an end.
     path: Option<&'a [u8]>,
 }
@@ -125,12 +180,20 @@ fn parse(line: &[u8]) -> Option<Mapping<'_>> {
     let range = fields.next()?;
     let dash = range.iter().position(|&b| b == b'-')?;
     let perms = fields.next()?;
-    let path = fields.nth(3).map(|p| p.trim_ascii_start()).filter(|p| !p.is_empty());
+    let offset = hex(fields.next()?)?;
+    let device = fields.next()?;
+    let colon = device.iter().position(|&b| b == b':')?;
+    let inode = std::str::from_utf8(fields.next()?).ok()?.trim_ascii_end().parse().ok()?;
+    let path = fields.next().map(|p| p.trim_ascii_start()).filter(|p| !p.is_empty());
     Some(Mapping {
         from: hex(&range[..dash])?,
         to: hex(&range[dash + 1..])?,
         readable: *perms.first()? == b'r',
         writable: *perms.get(1)? == b'w',
+        shared: *perms.get(3)? == b's',
+        offset: offset as u64,
+        device: (hex(&device[..colon])? as u32, hex(&device[colon + 1..])? as u32),
+        inode,
         path,
     })
 }
@@ -188,6 +251,27 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsysca
     }
 
     #[test]
+    fn a_stretch_of_one_shared_file_is_found() {
+        let maps = "\
+1000-3000 rw-s 00005000 00:01 78                         /memfd:x (deleted)
+3000-4000 r--s 00007000 00:01 78                         /memfd:x (deleted)
+4000-5000 rw-s 00009000 00:01 78                         /memfd:x (deleted)
+5000-6000 rw-s 0000a000 00:01 79                         /memfd:y (deleted)
+6000-7000 rw-p 0000b000 00:01 79                         /memfd:y (deleted)
+7000-8000 rw-p 00000000 00:00 0
+";
+        let look =
+            |from, to| stretch(maps.as_bytes(), from, to).map(|b| (b.device, b.inode, b.offset, b.mapping));
+        assert_eq!(look(0x1010, 0x3fff), Some(((0, 1), 78, 0x5010, (0x1000, 0x3000))));
+        assert_eq!(look(0x3fff, 0x4000), Some(((0, 1), 78, 0x7fff, (0x3000, 0x4000))));
+        for (from, to) in
+            [(0x3000, 0x4001), (0x4000, 0x6000), (0x6000, 0x6001), (0x7000, 0x7001), (0x7fff, 0x8001), (0, 1)]
+        {
+            assert_eq!(look(from, to), None, "{from:#x}");
+        }
+    }
+
+    #[test]
     fn any_bytes_for_a_list_give_an_answer() {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         for _ in 0..2000 {
@@ -198,6 +282,7 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsysca
                 list[at] = (state >> 20) as u8;
             }
             let _ = scan(&list[..], 0x2000, 0xd000, |_| true);
+            let _ = stretch(&list[..], 0x5000, 0xa000);
         }
     }
 

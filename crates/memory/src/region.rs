@@ -1,5 +1,6 @@
 //! A registered range, as the engines see it: one access word, a range, and the way to its bytes.
 
+use crate::guard::Anchor;
 use core::sync::atomic::{
     AtomicIsize, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
@@ -76,6 +77,13 @@ impl core::ops::BitOr for Access {
     }
 }
 
+impl core::ops::BitAnd for Access {
+    type Output = Access;
+    fn bitand(self, other: Access) -> Access {
+        Access(self.0 & other.0)
+    }
+}
+
 impl core::fmt::Debug for Access {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         const NAMES: [&str; 7] = [
@@ -117,6 +125,14 @@ pub const GUARDED: u64 = 1 << 14;
 /// It was exported: others may look at it, and write if they were allowed to, while a task works. Copies go on as before
 /// (they show no more than the copy itself); engines that must not be watched, or not be changed under, use a bounce.
 pub const EXPOSED: u64 = 1 << 15;
+/// Every access needs another process to do something: whoever must not wait leaves it to a card's worker.
+pub const SLOW: u64 = 1 << 0;
+/// An RDMA peer may read: set on RDMA imports alone, heeded by the RDMA engine alone. The numbers are those of the rights.
+pub const PEER_READ: u64 = 1 << 1;
+/// An RDMA peer may write.
+pub const PEER_WRITE: u64 = 1 << 2;
+/// An RDMA peer may do atomics.
+pub const PEER_ATOMIC: u64 = 1 << 3;
 /// First device bit.
 pub const DEVICE_SHIFT: u32 = 16;
 
@@ -125,14 +141,20 @@ pub const DEVICE_SHIFT: u32 = 16;
 #[derive(Debug)]
 #[repr(C)]
 pub struct Region {
-    access: AtomicU64,
+    pub(crate) access: AtomicU64,
     base: AtomicUsize,
     len: AtomicUsize,
     delta: AtomicIsize,
     bufs: AtomicU32,
     counted: AtomicU32,
     /// Accesses under way, of a guarded region.
-    users: AtomicU32,
+    pub(crate) users: AtomicU32,
+    /// The access word it was opened with: what kind of region it is, also while it is being closed.
+    made: AtomicU64,
+    /// What its map grants, in the contract's numbers.
+    granted: AtomicU32,
+    /// What memory of another process hangs on.
+    pub(crate) anchor: Anchor,
 }
 
 impl Region {
@@ -146,6 +168,9 @@ impl Region {
             bufs: AtomicU32::new(0),
             counted: AtomicU32::new(1),
             users: AtomicU32::new(0),
+            made: AtomicU64::new(0),
+            granted: AtomicU32::new(0),
+            anchor: Anchor::new(),
         }
     }
 
@@ -155,18 +180,8 @@ impl Region {
         self.len.store(len, Relaxed);
         self.delta.store(delta, Relaxed);
         let moved = if delta == 0 { 0 } else { MOVED };
+        self.made.store(word | moved, Relaxed);
         self.access.store(word | ALIVE | moved, core::sync::atomic::Ordering::Release);
-    }
-
-    /// Closes the region: every later access is refused, and on return no guarded access is under way.
-    pub fn close(&self) {
-        self.access.store(0, SeqCst);
-        let mut looks = 0u32;
-        while self.users.load(SeqCst) != 0 {
-            // Accesses are short (a part of a task at most), but their thread may have lost its processor.
-            looks += 1;
-            if looks < 1000 { core::hint::spin_loop() } else { std::thread::yield_now() }
-        }
     }
 
     /// Back to a fresh region, for whoever gets its place next. It is closed and no buffer points at it.
@@ -176,21 +191,18 @@ impl Region {
         self.delta.store(0, Relaxed);
         self.bufs.store(0, Relaxed);
         self.counted.store(1, Relaxed);
+        self.granted.store(0, Relaxed);
     }
 
-    /// Marks an access to a guarded region; false when it was closed. Pair with [`Region::leave`].
-    pub(crate) fn enter(&self) -> bool {
-        self.users.fetch_add(1, SeqCst);
-        let open = self.access.load(SeqCst) & ALIVE != 0;
-        if !open {
-            self.leave();
-        }
-        open
+    /// Notes what the map grants. Before the region is opened; engines go by the access word, this is for those who hand
+    /// parts of the range on.
+    pub fn grant(&self, access: Access) {
+        self.granted.store(access.0, Relaxed);
     }
 
-    /// The access is over.
-    pub(crate) fn leave(&self) {
-        self.users.fetch_sub(1, SeqCst);
+    /// What the map grants.
+    pub fn granted(&self) -> Access {
+        Access(self.granted.load(Relaxed))
     }
 
     /// Marks an open region as exported.
@@ -202,6 +214,12 @@ impl Region {
     #[inline(always)]
     pub fn word(&self) -> u64 {
         self.access.load(Relaxed)
+    }
+
+    /// What it was opened with, whether it is still open or not: how its bytes are to be moved while an access is marked.
+    #[inline(always)]
+    pub(crate) fn made(&self) -> u64 {
+        self.made.load(Relaxed)
     }
 
     /// Is it registered?

@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::keys::{self, Key};
 use crate::procmaps;
 use crate::region::{Access, CAN_READ, CAN_WRITE, Region, SHARED};
+use crate::report::Listed;
 use core::fmt::{self, Display};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use rustix::process::{Resource, getrlimit};
@@ -47,6 +48,7 @@ pub struct Registration {
     devices: Vec<Known>,
     writable: bool,
     _pinned: Option<Pinned>,
+    _listed: Listed,
 }
 
 /// How one device knows the range.
@@ -108,8 +110,10 @@ pub fn register(region: &Region, request: &Request<'_>) -> Result<Registration> 
     let writes = if writable && access.contains(Access::LOCAL_READ_WRITE) { CAN_WRITE } else { 0 };
     let shared = if request.shared { SHARED } else { 0 };
     let word = devices.iter().fold(CAN_READ | writes | shared, |word, device| word | device.bit());
+    region.grant(access);
     region.open(base, len, request.delta, word);
-    Ok(Registration { devices: known, writable, _pinned: pinned })
+    let listed = Listed::new(base, len, access, devices);
+    Ok(Registration { devices: known, writable, _pinned: pinned, _listed: listed })
 }
 
 /// Is the range whole? Tells whether it may be written.

@@ -14,17 +14,26 @@
 //! copy::commit(dst, bytes); // only on success: the destination's data grows
 //! ```
 //!
+//! Memory of another process that is not mapped here is copied piece by piece, which can fail: what could not be read
+//! is zero then, what could not be written is lost, and the hold notes it ([`Hold::check`]). An engine that does not ask
+//! fails all the same, see [`fault`](crate::fault).
+//!
 //! Whoever carries out a task has its lists to itself (by ownership in Rust, by the contract in C); several threads that
 //! carry out parts of one task each take a hold and stay within their own part of the destination.
 #![expect(unsafe_code, reason = "slices on private memory, copies of shared memory")]
 
+mod sink;
+
 use crate::copy::{self, Gate, Marks};
+use crate::far::Way;
+use crate::fault;
 use crate::node::Node;
 pub use crate::overlap::Overlap;
 use crate::overlap::{here, is_plain, is_private, overlap};
-use crate::region::Region;
-use core::marker::PhantomData;
-use softdpu_status::Result;
+use crate::region::{FAR, Region};
+use core::cell::Cell;
+pub use sink::Sink;
+use softdpu_status::{Error, Result};
 
 /// Bytes of the scratch that [`Sources::each`] uses for shared memory.
 pub const SCRATCH: usize = 16 << 10;
@@ -37,6 +46,7 @@ pub const SCRATCH: usize = 16 << 10;
 pub fn check_source(list: &Node, gate: &Gate) -> Result<u64> {
     let bytes = copy::volume(list);
     copy::check_limits(list, bytes, gate)?;
+    copy::look_again(list);
     list.list().try_for_each(|node| copy::admit_source(node, gate))?;
     Ok(bytes)
 }
@@ -47,6 +57,7 @@ pub fn check_source(list: &Node, gate: &Gate) -> Result<u64> {
 /// As [`check_source`], NotPermitted for no write access.
 pub fn check_room(list: &Node, gate: &Gate) -> Result<u64> {
     copy::check_limits(list, 0, gate)?;
+    copy::look_again(list);
     list.list().try_for_each(|node| copy::admit_destination(node, gate))?;
     Ok(room(list))
 }
@@ -79,6 +90,19 @@ pub fn with_lone<R>(
     })
 }
 
+/// The shortest way in place: the data and the room behind it of a lone buffer of private memory that may be read and
+/// written, and how many bytes of it are data. `None`, and `act` is not called, when anything speaks against it.
+#[inline(always)]
+pub fn with_own<R>(node: &Node, gate: &Gate, act: impl FnOnce(&mut [u8], usize) -> R) -> Option<R> {
+    let (at, len, room) = (node.data(), node.data_len(), node.room());
+    let is_ours = node.both_alone(node)
+        && len as u64 <= gate.max_bytes()
+        && gate.is_plain(node.region(), node.region());
+    // SAFETY: the window of a buffer whose region is open and private, hence memory that stays while `act` runs; whoever
+    // carries out a task has its buffers to itself. The region of a released buffer is closed.
+    is_ours.then(|| act(unsafe { core::slice::from_raw_parts_mut(at as *mut u8, len + room) }, len))
+}
+
 /// Bytes free behind the data of a list's elements.
 pub fn room(list: &Node) -> u64 {
     list.list().fold(0u64, |sum, n| sum.saturating_add(n.room() as u64))
@@ -90,6 +114,16 @@ pub struct Hold<'a> {
     dst: Option<&'a Node>,
     overlap: Overlap,
     marks: Option<Marks<'a>>,
+    failed: Cell<Option<Error>>,
+}
+
+impl Drop for Hold<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.failed.get().is_some() {
+            fault::raise();
+        }
+    }
 }
 
 impl core::fmt::Debug for Hold<'_> {
@@ -107,7 +141,7 @@ impl<'a> Hold<'a> {
     pub fn source(src: &'a Node, gate: &Gate) -> Result<Hold<'a>> {
         src.list().try_for_each(|node| copy::admit_source(node, gate))?;
         let marks = if is_plain(src) { None } else { Marks::set(src, src)? };
-        Ok(Hold { src, dst: None, overlap: Overlap::Apart, marks })
+        Ok(Hold { src, dst: None, overlap: Overlap::Apart, marks, failed: Cell::new(None) })
     }
 
     /// For reading one list and writing into the room of another.
@@ -118,7 +152,7 @@ impl<'a> Hold<'a> {
         src.list().try_for_each(|node| copy::admit_source(node, gate))?;
         dst.list().try_for_each(|node| copy::admit_destination(node, gate))?;
         let marks = Marks::set(src, dst)?;
-        Ok(Hold { src, dst: Some(dst), overlap: overlap(src, dst), marks })
+        Ok(Hold { src, dst: Some(dst), overlap: overlap(src, dst), marks, failed: Cell::new(None) })
     }
 
     /// For writing into the room of a list.
@@ -129,7 +163,7 @@ impl<'a> Hold<'a> {
         dst.list().try_for_each(|node| copy::admit_destination(node, gate))?;
         let marks = if is_plain(dst) { None } else { Marks::set(dst, dst)? };
         // Nothing to read: the source is the destination's data, which is apart from its room.
-        Ok(Hold { src: dst, dst: Some(dst), overlap: Overlap::Mixed, marks })
+        Ok(Hold { src: dst, dst: Some(dst), overlap: Overlap::Mixed, marks, failed: Cell::new(None) })
     }
 
     /// How the lists lie to each other.
@@ -141,14 +175,23 @@ impl<'a> Hold<'a> {
     /// For reading.
     #[inline]
     pub fn sources(&self) -> Sources<'_> {
-        Sources { list: self.src, direct: self.overlap == Overlap::Apart }
+        Sources { list: self.src, direct: self.overlap == Overlap::Apart, failed: &self.failed }
     }
 
     /// For reading, and for writing from the first byte of the destination's room on. Of a hold without destination the
     /// sink has no room.
     #[inline]
     pub fn split(&mut self) -> (Sources<'_>, Sink<'_>) {
-        (self.sources(), Sink { node: self.dst, at: 0, held: PhantomData })
+        (self.sources(), Sink::new(self.dst, &self.failed))
+    }
+
+    /// Whether all bytes since the last call could be read and written.
+    ///
+    /// # Errors
+    /// IoFailed: memory of another process could not be reached.
+    #[inline]
+    pub fn check(&self) -> Result<()> {
+        self.failed.take().map_or(Ok(()), Err)
     }
 }
 
@@ -157,6 +200,7 @@ impl<'a> Hold<'a> {
 pub struct Sources<'h> {
     list: &'h Node,
     direct: bool,
+    failed: &'h Cell<Option<Error>>,
 }
 
 impl<'h> Sources<'h> {
@@ -212,7 +256,7 @@ impl<'h> Sources<'h> {
             let n = (into.len() - done).min(node.data_len() - at);
             let src = here(node, node.data() + at) as *const u8;
             // SAFETY: inside the data of a buffer whose region is held; `into` is ours alone and apart from it.
-            unsafe { get(node.region(), src, into[done..].as_mut_ptr(), n) };
+            unsafe { get(node.region(), src, into[done..].as_mut_ptr(), n, self.failed) };
             done += n;
             place = node.next().map(|next| (next, 0));
         }
@@ -234,7 +278,7 @@ impl<'h> Sources<'h> {
                     look(unsafe { core::slice::from_raw_parts(src, n) });
                 }
             } else {
-                bounce(node.region(), src, n, &mut look);
+                bounce(node.region(), src, n, self.failed, &mut look);
             }
             left -= n as u64;
             place = node.next().map(|next| (next, 0));
@@ -245,134 +289,40 @@ impl<'h> Sources<'h> {
 
 /// Hands a piece of a source to `look` through a scratch; `src` has `n` bytes inside `region`, which is held.
 #[inline(never)]
-fn bounce(region: &Region, src: *const u8, n: usize, look: &mut impl FnMut(&[u8])) {
+fn bounce(
+    region: &Region,
+    src: *const u8,
+    n: usize,
+    failed: &Cell<Option<Error>>,
+    look: &mut impl FnMut(&[u8]),
+) {
     let mut scratch = [0; SCRATCH];
     let mut done = 0;
     while done < n {
         let now = SCRATCH.min(n - done);
         // SAFETY: the caller's range; the scratch is apart from everything.
-        unsafe { get(region, src.add(done), scratch.as_mut_ptr(), now) };
+        unsafe { get(region, src.wrapping_add(done), scratch.as_mut_ptr(), now, failed) };
         look(&scratch[..now]);
         done += now;
     }
 }
 
-/// Copies out of a held region.
+/// Copies out of a held region. Bytes that cannot be reached are zero.
 ///
 /// # Safety
 /// `src` has `n` bytes inside the region, `into` as many that are apart from it and the caller's alone.
 #[inline]
-unsafe fn get(region: &Region, src: *const u8, into: *mut u8, n: usize) {
+unsafe fn get(region: &Region, src: *const u8, into: *mut u8, n: usize, failed: &Cell<Option<Error>>) {
     // SAFETY: per contract.
     unsafe {
         if is_private(region) {
             core::ptr::copy_nonoverlapping(src, into, n);
-        } else {
+        } else if region.made() & FAR == 0 {
             copy::copy_shared(src, into, n);
+        } else if let Err(error) = copy::far_copy(region, Way::Read, src as usize, into, n) {
+            into.write_bytes(0, n);
+            failed.set(Some(error));
         }
-    }
-}
-
-/// The room of a destination list, written from front to back. Nothing of it becomes data until [`copy::commit`].
-#[derive(Debug)]
-pub struct Sink<'h> {
-    node: Option<&'h Node>,
-    /// Bytes used of the room of `node`.
-    at: usize,
-    held: PhantomData<&'h mut [u8]>,
-}
-
-impl<'h> Sink<'h> {
-    /// Bytes left.
-    pub fn room(&self) -> u64 {
-        self.node.map_or(0, |n| room(n) - self.at as u64)
-    }
-
-    /// Moves over full elements.
-    fn settle(&mut self) -> Option<&'h Node> {
-        while let Some(node) = self.node {
-            if self.at < node.room() {
-                return Some(node);
-            }
-            (self.node, self.at) = (node.next(), 0);
-        }
-        None
-    }
-
-    /// The next bytes in one piece, at most `max`, to be written where they lie; nothing is taken until
-    /// [`Sink::advance`]. `None` when they are not private memory (use [`Sink::write`]) or at the end.
-    #[inline]
-    pub fn slice(&mut self, max: usize) -> Option<&mut [u8]> {
-        let node = self.settle()?;
-        if !is_private(node.region()) {
-            return None;
-        }
-        let n = max.min(node.room() - self.at);
-        // SAFETY: inside the room of a buffer whose region is open, private and writable (the hold checked), in memory
-        // that stays while the hold lives. The sink is the only way to it: sources that overlap it are copied, and this
-        // borrow of the sink is exclusive.
-        Some(unsafe { core::slice::from_raw_parts_mut((node.tail() + self.at) as *mut u8, n) })
-    }
-
-    /// Passes over the next `n` bytes (written through [`Sink::slice`], or of no interest).
-    pub fn advance(&mut self, mut n: u64) {
-        while let Some(node) = self.settle()
-            && n > 0
-        {
-            let now = n.min((node.room() - self.at) as u64);
-            self.at += now as usize;
-            n -= now;
-        }
-    }
-
-    /// Copies bytes into the room; returns how many fitted.
-    pub fn write(&mut self, bytes: &[u8]) -> usize {
-        let mut done = 0;
-        while done < bytes.len()
-            && let Some(node) = self.settle()
-        {
-            let n = (bytes.len() - done).min(node.room() - self.at);
-            let to = here(node, node.tail() + self.at) as *mut u8;
-            let from = bytes[done..].as_ptr();
-            // SAFETY: inside the room of a buffer whose region is held and writable. `bytes` is a slice, hence apart from
-            // shared memory; should it be a piece of private memory, `copy` does not mind.
-            unsafe {
-                if is_private(node.region()) {
-                    core::ptr::copy(from, to, n);
-                } else {
-                    copy::copy_shared(from, to, n);
-                }
-            }
-            done += n;
-            self.at += n;
-        }
-        done
-    }
-
-    /// Several ranges `(from, len)` of what is left, each in one piece, to be written at the same time. `None` when one
-    /// is not in one piece of private memory, or two overlap.
-    pub fn slices(self, ranges: &[(u64, usize)]) -> Option<Vec<&'h mut [u8]>> {
-        let head = self.node?;
-        let mut found = Vec::with_capacity(ranges.len());
-        for &(from, len) in ranges {
-            let (node, at) = seek(head, from.checked_add(self.at as u64)?, Node::room)?;
-            if !is_private(node.region()) || len > node.room() - at {
-                return None;
-            }
-            found.push((node.tail() + at, len));
-        }
-        let mut sorted = found.clone();
-        sorted.sort_unstable();
-        if sorted.windows(2).any(|w| w[0].0 + w[0].1 > w[1].0) {
-            return None;
-        }
-        // SAFETY: as in `slice`; the ranges are pairwise apart, and the sink is used up.
-        Some(
-            found
-                .into_iter()
-                .map(|(at, n)| unsafe { core::slice::from_raw_parts_mut(at as *mut u8, n) })
-                .collect(),
-        )
     }
 }
 

@@ -280,6 +280,44 @@ fn posix_shared_memory_is_a_file() {
     assert!(memory.is_shared());
 }
 
+#[test]
+fn memory_goes_out_and_comes_in_as_a_dmabuf() {
+    let dev = device(0);
+    let shared = Access::LOCAL_READ_WRITE | Access::PCI_READ_WRITE;
+    for builder in [
+        Memory::heap(10_000),
+        Memory::memfd(10_000),
+        Memory::hugepage(10_000, HugePage::Prefer(PageSize::Mib2)),
+    ] {
+        let memory = builder.access(shared).register(&[&dev]).unwrap();
+        let dmabuf = memory.export_dmabuf().unwrap();
+        println!("real: {}", dmabuf.is_real());
+        let from = dmabuf.offset();
+        let fd = std::os::fd::OwnedFd::from(dmabuf);
+        let again =
+            |range: std::ops::Range<u64>| Memory::dmabuf(fd.try_clone().unwrap(), range).register(&[&dev]);
+        let part = again(from + 4097..from + 10_000).unwrap();
+        assert!(part.is_shared() && part.len() == 5903);
+        part.buf(..).unwrap().write_at(0, b"both see it").unwrap();
+        let mut bytes = [0; 11];
+        memory.buf(..).unwrap().read_at(4097, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"both see it");
+        for (start, end) in [(0, u64::MAX), (7, 7), (1 << 30, (1 << 30) + 1)] {
+            assert_eq!(again(start..end).unwrap_err().code(), Code::InvalidValue, "{start}..{end}");
+        }
+        // It stays as long as somebody has it.
+        drop(memory);
+        part.buf(..).unwrap().read_at(0, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"both see it");
+    }
+    let private = Memory::memfd(4096).access(Access::LOCAL_READ_WRITE).register(&[&dev]).unwrap();
+    assert_eq!(private.export_dmabuf().unwrap_err().code(), Code::NotPermitted);
+    let vec = Memory::vec(vec![0; 4096]).access(shared).register(&[&dev]).unwrap();
+    assert_eq!(vec.export_dmabuf().unwrap_err().code(), Code::NotSupported);
+    let file = File::open("/proc/self/exe").unwrap();
+    assert_eq!(Memory::dmabuf(file.into(), 0..16).register(&[&dev]).unwrap_err().code(), Code::NotSupported);
+}
+
 /// Counts when it goes.
 struct Owner(Box<[u8]>, Arc<AtomicU32>);
 impl Drop for Owner {

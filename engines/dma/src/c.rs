@@ -10,7 +10,7 @@
 )]
 
 use crate::caps::Caps;
-use crate::hardware::Dma;
+use crate::hardware::{Config, Dma};
 use crate::task::Job;
 use softdpu_memory::handle::{DEAD_BIT, Head, OpenDevice, checked, explain, kind, live};
 use softdpu_memory::node::{Lent, Node};
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn doca_dma_task_memcpy_set_conf(
 
 fn start(core: &'static Core) -> Result<softdpu_room::life::Equipment> {
     let tasks = core.setting(NUM_TASKS).unwrap_or(0) as u32;
-    Ok((Dma::on(core.device())?.work(None), vec![(MEMCPY as u8, tasks)]))
+    Ok((Dma::on(core.device())?.work(Config::default()), vec![(MEMCPY as u8, tasks)]))
 }
 
 #[unsafe(no_mangle)]

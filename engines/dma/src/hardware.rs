@@ -4,10 +4,13 @@ use crate::caps::Caps;
 use crate::task::{Job, Memcpy};
 use crate::taste::Taste;
 use softdpu_card::{EngineKind, Function};
+use softdpu_memory::RemoteBuf;
+use softdpu_memory::buf::Buf;
 use softdpu_memory::copy::{self, Gate, STREAM_FROM};
 use softdpu_memory::device::Device;
 use softdpu_memory::node::Node;
-use softdpu_room::carry::SPLIT_FROM;
+use softdpu_memory::pair::Pair;
+use softdpu_room::carry::{PART_BYTES, SPLIT_FROM};
 use softdpu_room::engine::{Compute, Engine, EngineInfo, Shape, Work};
 use softdpu_room::job::{Computed, Outbox};
 use softdpu_room::task::{Handler, deliver};
@@ -27,13 +30,25 @@ pub struct Dma {
 pub struct Config {
     /// Tasks in flight at most; 0 stands for 64.
     pub memcpy: u32,
-    /// Gets every copy that was posted.
+    /// Gets every copy that was posted, within memory of this process.
     pub on_memcpy: Option<Handler<Memcpy>>,
+    /// Gets every copy that was posted from memory of another process.
+    pub on_fetch: Option<Handler<Memcpy<RemoteBuf, Buf>>>,
+    /// Gets every copy that was posted to memory of another process.
+    pub on_store: Option<Handler<Memcpy<Buf, RemoteBuf>>>,
+    /// Gets every copy that was posted from memory of another process to such memory.
+    pub on_through: Option<Handler<Memcpy<RemoteBuf, RemoteBuf>>>,
 }
 
 impl std::fmt::Debug for Config {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Config {{ memcpy: {}, on_memcpy: {} }}", self.memcpy, self.on_memcpy.is_some())
+        f.debug_struct("Config")
+            .field("memcpy", &self.memcpy)
+            .field("on_memcpy", &self.on_memcpy.is_some())
+            .field("on_fetch", &self.on_fetch.is_some())
+            .field("on_store", &self.on_store.is_some())
+            .field("on_through", &self.on_through.is_some())
+            .finish()
     }
 }
 
@@ -51,8 +66,8 @@ impl Dma {
     }
 
     /// As the room's work.
-    pub fn work(self, on_memcpy: Option<Handler<Memcpy>>) -> Box<dyn Work> {
-        Computed::new(self, on_memcpy)
+    pub fn work(self, handlers: Config) -> Box<dyn Work> {
+        Computed::new(self, handlers)
     }
 }
 
@@ -76,9 +91,35 @@ impl Engine for Dma {
                 device.function().pci());
             return Err(Error::new(Code::InvalidValue, "more tasks than the device takes"));
         }
-        Ok((Dma::on(device)?.work(config.on_memcpy), count))
+        Ok((Dma::on(device)?.work(config), count))
     }
 }
+
+impl Dma {
+    /// What is not a cache line between lone buffers.
+    #[inline(never)]
+    fn check_any(&self, job: &Job) -> Result<()> {
+        let (src, dst) = both(job).ok_or_else(|| missing(job))?;
+        copy::check(src, dst, &self.gate).map(|_| ())
+    }
+
+    /// In pieces, so that an owner who takes its memory back waits for one of them at most.
+    #[cold]
+    fn run_slow(&self, src: &Node, dst: &Node) -> Result<u64> {
+        let total = copy::check(src, dst, &self.gate)?;
+        let mut from = 0;
+        while from < total {
+            let len = PART_BYTES.min(total - from);
+            copy::transfer_part(src, dst, from, len, false)?;
+            from += len;
+        }
+        copy::commit(dst, total);
+        Ok(total)
+    }
+}
+
+/// Most bytes of a copy that is carried out in one straight line; what is longer is cut into parts.
+const LONE_BYTES: usize = SPLIT_FROM as usize - 1;
 
 #[inline(always)]
 fn both(job: &Job) -> Option<(&Node, &Node)> {
@@ -94,43 +135,73 @@ fn missing(job: &Job) -> Error {
 
 impl Compute for Dma {
     type Engine = Dma;
-    type Handlers = Option<Handler<Memcpy>>;
+    type Handlers = Config;
 
     #[inline(always)]
     fn deliver(
-        on_memcpy: &mut Option<Handler<Memcpy>>,
+        handlers: &mut Config,
         job: Job,
         result: Result<u64>,
         outbox: &mut Outbox<'_, Dma>,
     ) -> Option<Job> {
-        deliver(on_memcpy, job, result, outbox)
+        deliver(&mut handlers.on_memcpy, job, result, outbox)
+    }
+
+    #[inline(always)]
+    fn is_rare(job: &Job) -> bool {
+        !job.owned.as_ref().is_some_and(Pair::is::<Buf, Buf>)
+    }
+
+    /// Copies between processes.
+    fn deliver_rare(
+        handlers: &mut Config,
+        job: Job,
+        result: Result<u64>,
+        outbox: &mut Outbox<'_, Dma>,
+    ) -> Option<Job> {
+        let pair = job.owned.as_ref()?;
+        if pair.is::<RemoteBuf, Buf>() {
+            return deliver(&mut handlers.on_fetch, job, result, outbox);
+        }
+        if pair.is::<Buf, RemoteBuf>() {
+            return deliver(&mut handlers.on_store, job, result, outbox);
+        }
+        deliver(&mut handlers.on_through, job, result, outbox)
     }
 
     fn shape(&self, job: &Job) -> Shape {
-        match job.src.node() {
-            Some(src) if copy::volume(src) >= SPLIT_FROM => Shape::Parts,
+        match both(job) {
+            _ if copy::waits([job.src, job.dst]) => Shape::Whole,
+            Some((src, _)) if copy::volume(src) < SPLIT_FROM => Shape::Small,
+            Some(_) if copy::is_far([job.src, job.dst]) => Shape::Steps,
+            Some(_) => Shape::Parts,
             _ => Shape::Small,
         }
     }
 
     #[inline]
     fn check(&self, job: &Job) -> Result<()> {
-        if copy::is_line(job.src.any(), job.dst.any(), &self.gate) {
+        let (src, dst) = (job.src.any(), job.dst.any());
+        if copy::is_line(src, dst, &self.gate) || copy::is_lone_still(src, dst, &self.gate, LONE_BYTES) {
             return Ok(());
         }
-        let (src, dst) = both(job).ok_or_else(|| missing(job))?;
-        copy::check(src, dst, &self.gate).map(|_| ())
+        self.check_any(job)
     }
 
     fn run(&self, job: &mut Job) -> Result<u64> {
         let (src, dst) = both(job).ok_or_else(|| missing(job))?;
+        if copy::waits([job.src, job.dst]) {
+            return self.run_slow(src, dst);
+        }
         copy::transfer(src, dst, &self.gate)
     }
 
     #[inline(always)]
     fn quick(&self, job: &mut Job) -> Option<u64> {
         // Released buffers have neither data nor room, so they need no look of their own here.
-        copy::transfer_line(job.src.any(), job.dst.any(), &self.gate)
+        let (src, dst) = (job.src.any(), job.dst.any());
+        copy::transfer_line(src, dst, &self.gate)
+            .or_else(|| copy::transfer_lone(src, dst, &self.gate, LONE_BYTES))
     }
 
     fn open(&self, job: &Job) -> Result<u64> {
@@ -148,6 +219,11 @@ impl Compute for Dma {
         copy::transfer_part(src, dst, from, len, past_cache)?;
         self.taste.learn(past_cache, len, start.elapsed());
         Ok(())
+    }
+
+    fn step(&self, job: &mut Job, from: u64, len: u64) -> Result<()> {
+        let (src, dst) = both(job).ok_or_else(|| missing(job))?;
+        copy::transfer_part(src, dst, from, len, false)
     }
 
     fn close(&self, job: &mut Job, total: u64) -> Result<u64> {

@@ -1,19 +1,21 @@
 //! The task, and the job it becomes in a slot.
 
 use crate::hardware::Dma;
-use softdpu_memory::buf::{Buf, Lend as _};
+use softdpu_memory::buf::{Buf, Lend};
 use softdpu_memory::node::Lent;
+use softdpu_memory::pair::{Pair, Side};
 use softdpu_room::task::Task;
 
 /// Copies the data of `src` (and of what is chained to it) behind the data of `dst`, whose data grows by that.
 ///
-/// Source and destination may be cut differently. The result is the number of bytes copied.
+/// Source and destination may be cut differently. Either may be memory that another process exported. The result is the
+/// number of bytes copied.
 #[derive(Debug)]
-pub struct Memcpy {
+pub struct Memcpy<S = Buf, D = Buf> {
     /// What to copy.
-    pub src: Buf,
+    pub src: S,
     /// Where to: into the room behind its data.
-    pub dst: Buf,
+    pub dst: D,
 }
 
 /// A copy in a slot. Both faces fill `src` and `dst`; Rust's buffers travel in `owned`.
@@ -21,22 +23,27 @@ pub struct Memcpy {
 pub struct Job {
     pub(crate) src: Lent,
     pub(crate) dst: Lent,
-    pub(crate) owned: Option<Memcpy>,
+    pub(crate) owned: Option<Pair>,
 }
 
-impl Task for Memcpy {
+impl<S: Side + Lend, D: Side + Lend> Task for Memcpy<S, D>
+where
+    Memcpy<S, D>: Send + 'static,
+{
     type Engine = Dma;
     type Output = u64;
 
     #[inline(always)]
     fn into_job(self) -> Job {
-        Job { src: self.src.lend(), dst: self.dst.lend(), owned: Some(self) }
+        let (src, dst) = (self.src.lend(), self.dst.lend());
+        Job { src, dst, owned: Some(Pair::new(self.src, self.dst)) }
     }
 
     #[inline(always)]
-    #[expect(clippy::expect_used, reason = "jobs of the Rust face are made by `into_job` alone")]
-    fn from_job(job: Job) -> Memcpy {
-        job.owned.expect("a job of the Rust face owns its task")
+    #[expect(clippy::expect_used, reason = "tasks come back as what they were; jobs of Rust are made by `into_job` alone")]
+    fn from_job(job: Job) -> Self {
+        let (src, dst) = job.owned.and_then(Pair::into_parts).expect("a job comes back as the task it was");
+        Memcpy { src, dst }
     }
 
     #[inline(always)]

@@ -185,6 +185,9 @@ impl Compute for ErasureCoding {
     }
 
     fn shape(&self, job: &Job) -> Shape {
+        if copy::waits([job.src, job.dst]) {
+            return Shape::Whole;
+        }
         let bytes = copy::volume(job.src.any());
         let is_large = |m: &Matrix| bytes / m.inputs() as u64 * width(m) > PART_BYTES;
         if job.peek(is_large) == Some(true) { Shape::Parts } else { Shape::Small }

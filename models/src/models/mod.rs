@@ -6,5 +6,7 @@ mod end;
 mod flight;
 mod lane;
 mod lock;
+mod messages;
 mod parts;
+mod quiesce;
 mod ring;

@@ -35,7 +35,7 @@ pub(crate) fn machine(board: &'static dyn Board) -> (Session, Device) {
 
 /// A running context for `tasks` copies in flight.
 pub(crate) fn start(pe: &mut ProgressEngine, device: &Device, tasks: u32) -> Context<Dma> {
-    let config = Config { memcpy: tasks, on_memcpy: None };
+    let config = Config { memcpy: tasks, ..Config::default() };
     Context::start(pe, device, config).unwrap().wait(pe).unwrap()
 }
 

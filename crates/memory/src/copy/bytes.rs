@@ -1,6 +1,9 @@
 //! The copy routines.
 #![expect(unsafe_code, reason = "raw copies between registered ranges")]
 
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+use softdpu_link::copy_shared;
+
 /// 1 to 64 bytes; everything is read before anything is written, so overlap is harmless.
 #[inline(always)]
 pub(super) unsafe fn copy_line(src: *const u8, dst: *mut u8, n: usize) {
@@ -51,65 +54,228 @@ unsafe fn store(to: *mut u8, lane: Lane) {
     unsafe { to.cast::<Lane>().write_unaligned(lane) }
 }
 
-/// Copies past the cache.
+/// Asks for the lines of a range; no more than a hint, whatever lies there.
+#[inline]
+pub(crate) fn expect(at: *const u8, n: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    for line in (0..n).step_by(64) {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: prefetching accesses nothing and cannot fault.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(line).cast()) };
+    }
+    let _ = (at, n);
+}
+
+/// Copies past the cache, with instructions the compiler cannot see through: memory that others may be writing or reading
+/// is as good as any other. False, and nothing is copied, where that is not possible or the ranges overlap.
 ///
 /// # Safety
 /// Both ranges are mapped for `n` bytes.
-pub(super) unsafe fn copy_stream(src: *const u8, dst: *mut u8, n: usize) {
+#[inline]
+pub(super) unsafe fn copy_stream(src: *const u8, dst: *mut u8, n: usize) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { in_blocks::<true>(src, dst, n) }
+}
+
+/// Copies through the cache, by the widest registers; otherwise as [`copy_stream`].
+///
+/// # Safety
+/// Both ranges are mapped for `n` bytes.
+#[inline]
+pub(super) unsafe fn copy_blocks(src: *const u8, dst: *mut u8, n: usize) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { in_blocks::<false>(src, dst, n) }
+}
+
+/// # Safety
+/// Both ranges are mapped for `n` bytes.
+#[inline]
+unsafe fn in_blocks<const PAST_CACHE: bool>(src: *const u8, dst: *mut u8, n: usize) -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         let apart = (src as usize).wrapping_sub(dst as usize).min((dst as usize).wrapping_sub(src as usize));
-        if apart >= n {
-            // SAFETY: the ranges do not overlap; the caller vouches for them.
-            unsafe {
-                if std::is_x86_feature_detected!("avx") {
-                    stream_avx(src, dst, n);
-                } else {
-                    stream_sse2(src, dst, n);
+        let wide = std::is_x86_feature_detected!("avx");
+        if apart < n || !(wide || PAST_CACHE) {
+            return false;
+        }
+        let head = dst.align_offset(64).min(n);
+        let body = (n - head) & !255;
+        // SAFETY: head, body and tail cover exactly `n` bytes; the caller vouches for them. The body's stores are aligned.
+        unsafe {
+            copy_shared(src, dst, head);
+            if body > 0 {
+                let (src, dst) = (src.add(head), dst.add(head));
+                match (PAST_CACHE, wide) {
+                    (true, true) => stream_avx(src, dst, body),
+                    (true, false) => stream_sse2(src, dst, body),
+                    (false, _) => blocks_avx(src, dst, body),
                 }
             }
-            return;
+            copy_shared(src.add(head + body), dst.add(head + body), n - head - body);
         }
+        true
     }
-    // SAFETY: the caller vouches for both ranges.
-    unsafe { core::ptr::copy(src, dst, n) };
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    {
+        let _ = (src, dst, n, PAST_CACHE);
+        false
+    }
 }
 
+/// The loop over blocks of 256 bytes, of which there is at least one; `dst` is aligned.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 macro_rules! stream {
-    ($name:ident, $feature:literal, $vector:ty, $load:ident, $store:ident) => {
+    ($name:ident, $feature:literal, [$($ahead:literal),*], [$($block:literal),* $(,)?], [$($register:tt),*]) => {
         #[target_feature(enable = $feature)]
         unsafe fn $name(src: *const u8, dst: *mut u8, n: usize) {
-            use core::arch::x86_64::*;
-            const V: usize = size_of::<$vector>();
-            // SAFETY: head, body and tail cover exactly `n` bytes; the body's stores are aligned.
+            // SAFETY: moves exactly `n` bytes, a multiple of 256, between mapped ranges; prefetches fault nowhere.
             unsafe {
-                let head = dst.align_offset(64).min(n);
-                core::ptr::copy_nonoverlapping(src, dst, head);
-                let (mut s, mut d) = (src.add(head), dst.add(head));
-                let mut left = n - head;
-                while left >= 256 {
-                    _mm_prefetch::<_MM_HINT_NTA>(s.wrapping_add(1024).cast());
-                    _mm_prefetch::<_MM_HINT_NTA>(s.wrapping_add(1088).cast());
-                    _mm_prefetch::<_MM_HINT_NTA>(s.wrapping_add(1152).cast());
-                    _mm_prefetch::<_MM_HINT_NTA>(s.wrapping_add(1216).cast());
-                    let mut i = 0;
-                    while i < 256 {
-                        let v = $load(s.add(i).cast());
-                        $store(d.add(i).cast(), v);
-                        i += V;
-                    }
-                    s = s.add(256);
-                    d = d.add(256);
-                    left -= 256;
-                }
-                _mm_sfence();
-                core::ptr::copy_nonoverlapping(s, d, left);
+                core::arch::asm!(
+                    "2:",
+                    $($ahead,)*
+                    $($block,)*
+                    "add {s}, 256",
+                    "add {d}, 256",
+                    "sub {n}, 256",
+                    "jnz 2b",
+                    "sfence",
+                    s = inout(reg) src => _, d = inout(reg) dst => _, n = inout(reg) n => _,
+                    $(out($register) _,)*
+                    options(nostack)
+                );
             }
         }
     };
 }
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-stream!(stream_avx, "avx", __m256i, _mm256_loadu_si256, _mm256_stream_si256);
+stream!(
+    stream_avx,
+    "avx",
+    [
+        "prefetchnta [{s} + 1024]",
+        "prefetchnta [{s} + 1088]",
+        "prefetchnta [{s} + 1152]",
+        "prefetchnta [{s} + 1216]"
+    ],
+    [
+        "vmovdqu ymm0, [{s}]",
+        "vmovdqu ymm1, [{s} + 32]",
+        "vmovdqu ymm2, [{s} + 64]",
+        "vmovdqu ymm3, [{s} + 96]",
+        "vmovntdq [{d}], ymm0",
+        "vmovntdq [{d} + 32], ymm1",
+        "vmovntdq [{d} + 64], ymm2",
+        "vmovntdq [{d} + 96], ymm3",
+        "vmovdqu ymm0, [{s} + 128]",
+        "vmovdqu ymm1, [{s} + 160]",
+        "vmovdqu ymm2, [{s} + 192]",
+        "vmovdqu ymm3, [{s} + 224]",
+        "vmovntdq [{d} + 128], ymm0",
+        "vmovntdq [{d} + 160], ymm1",
+        "vmovntdq [{d} + 192], ymm2",
+        "vmovntdq [{d} + 224], ymm3",
+    ],
+    ["ymm0", "ymm1", "ymm2", "ymm3"]
+);
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-stream!(stream_sse2, "sse2", __m128i, _mm_loadu_si128, _mm_stream_si128);
+stream!(
+    stream_sse2,
+    "sse2",
+    [
+        "prefetchnta [{s} + 1024]",
+        "prefetchnta [{s} + 1088]",
+        "prefetchnta [{s} + 1152]",
+        "prefetchnta [{s} + 1216]"
+    ],
+    [
+        "movdqu xmm0, [{s}]",
+        "movdqu xmm1, [{s} + 16]",
+        "movdqu xmm2, [{s} + 32]",
+        "movdqu xmm3, [{s} + 48]",
+        "movntdq [{d}], xmm0",
+        "movntdq [{d} + 16], xmm1",
+        "movntdq [{d} + 32], xmm2",
+        "movntdq [{d} + 48], xmm3",
+        "movdqu xmm0, [{s} + 64]",
+        "movdqu xmm1, [{s} + 80]",
+        "movdqu xmm2, [{s} + 96]",
+        "movdqu xmm3, [{s} + 112]",
+        "movntdq [{d} + 64], xmm0",
+        "movntdq [{d} + 80], xmm1",
+        "movntdq [{d} + 96], xmm2",
+        "movntdq [{d} + 112], xmm3",
+        "movdqu xmm0, [{s} + 128]",
+        "movdqu xmm1, [{s} + 144]",
+        "movdqu xmm2, [{s} + 160]",
+        "movdqu xmm3, [{s} + 176]",
+        "movntdq [{d} + 128], xmm0",
+        "movntdq [{d} + 144], xmm1",
+        "movntdq [{d} + 160], xmm2",
+        "movntdq [{d} + 176], xmm3",
+        "movdqu xmm0, [{s} + 192]",
+        "movdqu xmm1, [{s} + 208]",
+        "movdqu xmm2, [{s} + 224]",
+        "movdqu xmm3, [{s} + 240]",
+        "movntdq [{d} + 192], xmm0",
+        "movntdq [{d} + 208], xmm1",
+        "movntdq [{d} + 224], xmm2",
+        "movntdq [{d} + 240], xmm3",
+    ],
+    ["xmm0", "xmm1", "xmm2", "xmm3"]
+);
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+stream!(
+    blocks_avx,
+    "avx",
+    [],
+    [
+        "vmovdqu ymm0, [{s}]",
+        "vmovdqu ymm1, [{s} + 32]",
+        "vmovdqu ymm2, [{s} + 64]",
+        "vmovdqu ymm3, [{s} + 96]",
+        "vmovdqa [{d}], ymm0",
+        "vmovdqa [{d} + 32], ymm1",
+        "vmovdqa [{d} + 64], ymm2",
+        "vmovdqa [{d} + 96], ymm3",
+        "vmovdqu ymm0, [{s} + 128]",
+        "vmovdqu ymm1, [{s} + 160]",
+        "vmovdqu ymm2, [{s} + 192]",
+        "vmovdqu ymm3, [{s} + 224]",
+        "vmovdqa [{d} + 128], ymm0",
+        "vmovdqa [{d} + 160], ymm1",
+        "vmovdqa [{d} + 192], ymm2",
+        "vmovdqa [{d} + 224], ymm3",
+    ],
+    ["ymm0", "ymm1", "ymm2", "ymm3"]
+);
+
+#[cfg(all(test, target_arch = "x86_64", not(miri)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_of_every_kind_move_exactly_their_bytes() {
+        let from: Vec<u8> = (0..5000u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
+        for (start, n) in [(0, 0), (1, 63), (3, 255), (0, 256), (7, 319), (5, 4000), (64, 4096)] {
+            let mut to = vec![0xee; 5000];
+            // SAFETY: ranges of this function.
+            assert!(unsafe { copy_stream(from.as_ptr().add(2), to.as_mut_ptr().add(start), n) });
+            assert!(to[start..start + n] == from[2..2 + n], "{start} {n}");
+            to[start..start + n].fill(0);
+            // SAFETY: ranges of this function.
+            if unsafe { copy_blocks(from.as_ptr().add(2), to.as_mut_ptr().add(start), n) } {
+                assert!(to[start..start + n] == from[2..2 + n], "{start} {n}");
+            }
+            assert!(to[..start].iter().chain(&to[start + n..]).all(|&b| b == 0xee), "{start} {n}");
+        }
+        #[repr(align(64))]
+        struct Aligned([u8; 1024]);
+        let mut to = Aligned([0xee; 1024]);
+        // SAFETY: ranges of this function; aligned, and a multiple of 256.
+        unsafe { stream_sse2(from.as_ptr().add(1), to.0.as_mut_ptr(), 768) };
+        assert!(to.0[..768] == from[1..769] && to.0[768..].iter().all(|&b| b == 0xee));
+        // SAFETY: a range of this function; overlapping, so nothing happens.
+        assert!(!unsafe { copy_stream(to.0.as_ptr(), to.0.as_mut_ptr().add(100), 512) });
+    }
+}

@@ -25,7 +25,7 @@ pub const MAX_TOKEN: usize = 32;
 const MAGIC: [u8; 8] = *b"SDPUMAP\0";
 const VERSION: u16 = 1;
 /// Bytes of a descriptor of this version.
-const LEN: usize = 192;
+pub(super) const LEN: usize = 192;
 const _: () = assert!(LEN <= MAX_DESCRIPTOR);
 
 /// Who a descriptor is for.
@@ -44,6 +44,22 @@ impl Kind {
         match self {
             Kind::Pci => Access::PCI_READ_ONLY | Access::PCI_READ_WRITE,
             Kind::Rdma => Access::RDMA_READ | Access::RDMA_WRITE | Access::RDMA_ATOMIC,
+        }
+    }
+
+    /// The rights of which an importer needs one to read.
+    pub(super) fn reads(self) -> Access {
+        match self {
+            Kind::Pci => Access::PCI_READ_ONLY | Access::PCI_READ_WRITE,
+            Kind::Rdma => Access::RDMA_READ | Access::RDMA_ATOMIC,
+        }
+    }
+
+    /// The rights of which an importer needs one to write.
+    pub(super) fn writes(self) -> Access {
+        match self {
+            Kind::Pci => Access::PCI_READ_WRITE,
+            Kind::Rdma => Access::RDMA_WRITE | Access::RDMA_ATOMIC,
         }
     }
 
@@ -138,7 +154,7 @@ impl fmt::Display for Damage {
 }
 
 /// FNV-1a. Each step is a bijection, so any change of a single byte changes the result.
-pub(super) fn checksum(bytes: &[u8]) -> u64 {
+pub fn checksum(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |sum, &b| (sum ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3))
@@ -262,10 +278,10 @@ impl Reader<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn sample() -> Descriptor {
+    pub(in super::super) fn sample() -> Descriptor {
         Descriptor {
             kind: Kind::Rdma,
             owner: Owner { pid: 4711, started: 0x0102_0304_0506_0708 },

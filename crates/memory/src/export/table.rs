@@ -4,10 +4,12 @@
 //! export closes the regions of its importers under it. So no region can be opened after its export has ended.
 
 use super::descriptor::Descriptor;
+use super::share::Share;
+use crate::far::Far;
 use crate::region::Region;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use softdpu_status::{Code, Error, Result};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// One live export.
 #[derive(Debug)]
@@ -18,7 +20,12 @@ pub(super) struct Record {
     pub(super) importers: Vec<&'static Region>,
     pub(super) delta: isize,
     pub(super) writable: bool,
-    pub(super) shared: bool,
+    /// What kind of region the exported one is: bits of its access word.
+    pub(super) kind: u64,
+    /// The way to the memory, if it is another process's.
+    pub(super) far: Option<Arc<Far>>,
+    /// What other processes see of it.
+    pub(super) share: Arc<Share>,
 }
 
 /// Why an import found no export.
@@ -67,21 +74,40 @@ pub(super) fn add(record: Record) -> Result<()> {
     Ok(())
 }
 
-/// Ends an export and all exports made from its imports: every importer's region is closed.
-pub(super) fn kill(id: u64) {
-    end(&mut table(), id);
+/// Ends an export and all exports made from its imports: every importer's region is closed. Returns what of them other
+/// processes still may be using; they are refused already.
+#[must_use]
+pub(super) fn kill(id: u64) -> Vec<Arc<Share>> {
+    let mut ended = Vec::new();
+    end(&mut table(), id, &mut ended);
+    ended
 }
 
-fn end(table: &mut Vec<Record>, id: u64) {
+fn end(table: &mut Vec<Record>, id: u64, ended: &mut Vec<Arc<Share>>) {
     // Not there when the export it descends from ended before it.
     let Ok(at) = table.binary_search_by_key(&id, |record| record.descriptor.id) else { return };
-    for region in table.remove(at).importers {
+    let record = table.remove(at);
+    record.share.recall();
+    for region in record.importers {
         region.close();
     }
+    ended.push(record.share);
     while let Some(child) = table.iter().find(|record| record.parent == Some(id)) {
         let child = child.descriptor.id;
-        end(table, child);
+        end(table, child, ended);
     }
+}
+
+/// The export that these bytes are the descriptor of, for another process.
+pub(super) fn lend(id: u64, bytes: &[u8]) -> core::result::Result<Arc<Share>, Missing> {
+    let mut table = table();
+    let share = &find(&mut table, id).ok_or(Missing::Gone)?.share;
+    if share.is_named_by(bytes) { Ok(share.clone()) } else { Err(Missing::Different) }
+}
+
+/// Runs `look` on every live export.
+pub(super) fn each(look: impl FnMut(&Record)) {
+    table().iter().for_each(look);
 }
 
 /// Finds the export that a descriptor speaks of, notes `region` as an importer of it and runs `open`, all in one.

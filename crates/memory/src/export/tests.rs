@@ -1,7 +1,8 @@
 //! Export and import inside one process: who may, what it gives, when it ends.
 
 use super::*;
-use crate::region::ALIVE;
+use crate::lease::Lease;
+use crate::region::{ALIVE, CAN_READ, CAN_WRITE, GUARDED, PEER_ATOMIC, PEER_READ};
 use crate::register::{Registration, Request, register};
 use softdpu_card::{Machine, Profile, Side};
 
@@ -43,6 +44,7 @@ impl Map {
             writable: self.registration.is_writable(),
             mkey: self.registration.mkey(&self.devices[0]).unwrap(),
             parent: None,
+            backing: None,
         };
         export(&"test map", origin, &self.devices[0], kind, token)
     }
@@ -63,8 +65,8 @@ fn rights_of_the_importer_follow_the_mask() {
         (Access::LOCAL_READ_WRITE, Err(()), Err(())),
         (Access::PCI_READ_ONLY, Ok(CAN_READ), Err(())),
         (PCI_RW, Ok(CAN_READ | CAN_WRITE), Err(())),
-        (Access::RDMA_ATOMIC, Err(()), Ok(0)),
-        (both, Ok(CAN_READ | CAN_WRITE), Ok(0)),
+        (Access::RDMA_ATOMIC, Err(()), Ok(SHARED | PEER_ATOMIC)),
+        (both, Ok(CAN_READ | CAN_WRITE), Ok(SHARED | PEER_READ)),
     ];
     for (access, pci, rdma) in rows {
         let map = Map::new(access, std::slice::from_ref(&host));
@@ -116,6 +118,7 @@ fn an_export_through_an_import_ends_with_the_first_owner() {
             writable: middle.is_writable(),
             mkey: 1,
             parent: Some(middle),
+            backing: None,
         };
         export(&"imported map", origin, &card, Kind::Rdma, None)
     };
@@ -171,12 +174,13 @@ fn forged_bytes_are_refused_even_with_a_good_checksum() {
         descriptor.encode(&mut bytes);
         assert_eq!(code(import(&bytes, &host)), Code::InvalidValue, "{descriptor:?}");
     }
+    // A process that lives, but exports nothing.
     let mut other = Vec::new();
     let parent = std::os::unix::process::parent_id();
     let stat = std::fs::read_to_string(format!("/proc/{parent}/stat")).unwrap();
     let started = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().parse().unwrap();
     Descriptor { owner: Owner { pid: parent, started }, ..good }.encode(&mut other);
-    assert_eq!(code(import(&other, &host)), Code::NotSupported);
+    assert_eq!(code(import(&other, &host)), Code::InvalidValue);
 }
 
 #[test]

@@ -129,6 +129,11 @@ impl Lent {
         }
     }
 
+    /// Nobody's descriptor.
+    pub fn nobody() -> Lent {
+        Lent(NonNull::from(&NOBODY.0))
+    }
+
     /// The handle, NULL for nobody's.
     #[inline(always)]
     pub fn handle(self) -> *const Node {

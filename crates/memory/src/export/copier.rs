@@ -1,0 +1,145 @@
+//! The owner's service thread copies for an importer that cannot do it itself.
+//!
+//! Here range and rights are checked by the owner, since it is the owner who touches the memory. The kernel copies, from
+//! this process to this process: so memory that the program has unmapped is an error and not a signal.
+#![expect(unsafe_code, reason = "copies between exported memory and a bounce")]
+
+use super::share::Share;
+use crate::far::{COPIED, Piece, STAGE_BYTES, Way};
+use crate::kernel;
+use rustix::io::Errno;
+use softdpu_link::{Segment, Tie};
+use softdpu_status::{Code, Error, Result};
+use std::cell::RefCell;
+use std::fs::OpenOptions;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+thread_local! {
+    /// One for all stages, since one thread carries them all out: however many there are, they cost no more memory.
+    static BOUNCE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// One importer's stage.
+pub(super) struct Copier {
+    share: Arc<Share>,
+    stage: Segment,
+}
+
+impl Copier {
+    pub(super) fn new(share: Arc<Share>, stage: Segment) -> Result<Copier> {
+        BOUNCE.with_borrow_mut(|bounce| {
+            bounce
+                .try_reserve_exact(STAGE_BYTES.saturating_sub(bounce.len()))
+                .map_err(|_| Error::new(Code::NoMemory, "no memory for a stage"))?;
+            bounce.resize(STAGE_BYTES, 0);
+            Ok(Copier { share, stage })
+        })
+    }
+
+    /// Where the piece lies in this process, if the importer may touch it so.
+    fn place(&self, piece: &Piece) -> Option<usize> {
+        let share = &self.share;
+        let allowed = match piece.way {
+            Way::Read => share.may_read,
+            Way::Write => share.may_write,
+        };
+        let from = piece.addr.checked_sub(share.base)?;
+        let inside = from <= share.len && u64::from(piece.len) <= share.len - from;
+        (allowed && inside && piece.len as usize <= STAGE_BYTES).then(|| share.at + from as usize)
+    }
+
+    fn carry_out(&self, piece: &Piece) -> Option<()> {
+        let at = self.place(piece)?;
+        BOUNCE.with_borrow_mut(|bounce| {
+            let bounce = bounce.get_mut(..piece.len as usize)?;
+            if piece.way == Way::Write {
+                self.stage.get(0, bounce);
+            }
+            if !self.share.begin_copy() {
+                return None;
+            }
+            let copied = own_memory(piece.way, at, bounce);
+            self.share.end_copy();
+            copied.ok()?;
+            if piece.way == Way::Read {
+                self.stage.put(0, bounce);
+            }
+            Some(())
+        })
+    }
+}
+
+/// Copies between `bounce` and an address of this process that was exported.
+fn own_memory(way: Way, at: usize, bounce: &mut [u8]) -> Result<(), Errno> {
+    // SAFETY: the bounce is ours. What lies at `at` was lent to importers by its owner, who keeps it from changing
+    // hands until `end_copy`, and forms no references to what others may write.
+    match unsafe { kernel::copy(std::process::id(), way, at, bounce.as_mut_ptr(), bounce.len()) } {
+        Err(Errno::PERM | Errno::NOSYS) => {}
+        outcome => return outcome,
+    }
+    // Some sandboxes forbid these calls altogether, even within a process.
+    let failed = |e: std::io::Error| Errno::from_io_error(&e).unwrap_or(Errno::IO);
+    let memory =
+        OpenOptions::new().read(true).write(way == Way::Write).open("/proc/self/mem").map_err(failed)?;
+    match way {
+        Way::Read => memory.read_exact_at(bounce, at as u64).map_err(failed),
+        Way::Write => memory.write_all_at(bounce, at as u64).map_err(failed),
+    }
+}
+
+impl Tie for Copier {
+    fn message(&mut self, bytes: &[u8], _: Vec<OwnedFd>) -> Option<Vec<u8>> {
+        let done = Piece::decode(bytes).and_then(|piece| self.carry_out(&piece));
+        Some(if done.is_some() { COPIED.to_vec() } else { b"refused".to_vec() })
+    }
+
+    fn gone(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::descriptor::tests::sample;
+    use super::*;
+    use crate::export::{Descriptor, Kind};
+    use crate::region::Access;
+
+    #[test]
+    fn the_owner_checks_range_and_rights() {
+        let mut memory = vec![1u8; 1000];
+        let at = memory.as_mut_ptr() as usize;
+        let copier = |access, writable| {
+            let kind = Kind::Pci;
+            let lent = Descriptor { kind, access, base: 0x10_0000, len: 1000, ..sample() };
+            let share = Share::new(&lent, at, writable);
+            Copier::new(Arc::new(share), Segment::create("softdpu-test", STAGE_BYTES).unwrap()).unwrap()
+        };
+        let ask = |copier: &mut Copier, way, from: u64, len| {
+            let piece = Piece { way, addr: from, len };
+            copier.message(&piece.encode(), Vec::new()).unwrap() == COPIED
+        };
+        let mut both = copier(Access::PCI_READ_WRITE, true);
+        both.stage.put(0, &[7; 1000]);
+        assert!(ask(&mut both, Way::Write, 0x10_0000 + 990, 10));
+        assert!(ask(&mut both, Way::Read, 0x10_0000 + 980, 20));
+        let mut got = [0; 20];
+        both.stage.get(0, &mut got);
+        assert_eq!((&got[..10], &got[10..]), (&[1; 10][..], &[7; 10][..]));
+        for (from, len) in
+            [(0x10_0000 - 1, 1), (0x10_0000 + 1000, 1), (0x10_0000, 1001), (u64::MAX, 2), (0, 1)]
+        {
+            assert!(!ask(&mut both, Way::Read, from, len), "{from:#x} {len}");
+        }
+        assert!(!ask(&mut both, Way::Read, 0x10_0000, u32::MAX));
+        for mut reads in [copier(Access::PCI_READ_ONLY, true), copier(Access::PCI_READ_WRITE, false)] {
+            assert!(ask(&mut reads, Way::Read, 0x10_0000, 10));
+            assert!(!ask(&mut reads, Way::Write, 0x10_0000, 10));
+        }
+        assert!(both.message(b"garbage", Vec::new()).unwrap() != COPIED);
+        both.share.recall();
+        assert!(!ask(&mut both, Way::Read, 0x10_0000, 10));
+        assert_eq!(memory[980], 1);
+        memory.clear();
+    }
+}
