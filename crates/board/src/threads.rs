@@ -138,6 +138,14 @@ impl Board for Threads {
         }
     }
 
+    fn visit(&self, look: &mut dyn FnMut(&'static Core)) {
+        self.running.read().unwrap_or_else(|e| e.into_inner()).iter().copied().for_each(look);
+    }
+
+    fn workers(&self) -> u32 {
+        self.started.get().map_or(0, |n| *n as u32)
+    }
+
     fn bell(&self) -> &Bell {
         &self.bell
     }

@@ -17,6 +17,13 @@ pub trait Board: Send + Sync + core::fmt::Debug {
     fn has_no_workers(&self) -> bool {
         false
     }
+    /// Shows every context that is attached. None of them is detached, and so none ends, while it is looked at; the look
+    /// must be short and must not start or stop contexts.
+    fn visit(&self, look: &mut dyn FnMut(&'static Core));
+    /// How many workers there are.
+    fn workers(&self) -> u32 {
+        0
+    }
     /// Name for messages.
     fn name(&self) -> &'static str;
 }
@@ -99,12 +106,19 @@ pub fn of_process() -> &'static dyn Board {
 #[derive(Debug)]
 pub struct Inline {
     bell: Bell,
+    running: Mutex<Vec<&'static Core>>,
 }
 
 impl Inline {
     /// The board.
     pub const fn new() -> Inline {
-        Inline { bell: Bell::new() }
+        Inline { bell: Bell::new(), running: Mutex::new(Vec::new()) }
+    }
+}
+
+impl Inline {
+    fn running(&self) -> std::sync::MutexGuard<'_, Vec<&'static Core>> {
+        self.running.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
 
@@ -115,8 +129,15 @@ impl Default for Inline {
 }
 
 impl Board for Inline {
-    fn attach(&'static self, _: &'static Core) {}
-    fn detach(&self, _: &'static Core) {}
+    fn attach(&'static self, core: &'static Core) {
+        self.running().push(core);
+    }
+    fn detach(&self, core: &'static Core) {
+        self.running().retain(|known| !core::ptr::eq(*known, core));
+    }
+    fn visit(&self, look: &mut dyn FnMut(&'static Core)) {
+        self.running().iter().copied().for_each(look);
+    }
     fn bell(&self) -> &Bell {
         &self.bell
     }

@@ -119,6 +119,9 @@ impl Core {
     /// The program gives a task back. One that flies is disowned: it is flushed or finished, and recycled when it lands.
     #[inline]
     pub fn release(&'static self, slot: &'static Slot) {
+        if slot.flight.is_here(flight::HOOKED) {
+            return self.refuse_release(slot);
+        }
         slot.head().kill();
         if slot.flight.state() == flight::FLYING {
             log::warn!(target: "softdpu::task",
@@ -127,6 +130,13 @@ impl Core {
             return;
         }
         self.recycle(slot);
+    }
+
+    #[cold]
+    fn refuse_release(&self, slot: &Slot) {
+        log::error!(target: "softdpu::task",
+            "{} task {slot:p} freed while a graph runs it: it stays allocated; free it when the graph is through",
+            self.info().name);
     }
 
     /// A task that nobody owns goes back to its pool.

@@ -83,6 +83,23 @@ pub trait Compute: Send + Sync + 'static {
         outbox: &mut crate::job::Outbox<'_, Self::Engine>,
     ) -> Option<<Self::Engine as Engine>::Job>;
 
+    /// Is it of a kind whose delivery is better kept apart, so that the frequent one stays short?
+    #[inline(always)]
+    fn is_rare(job: &<Self::Engine as Engine>::Job) -> bool {
+        let _ = job;
+        false
+    }
+
+    /// As [`Compute::deliver`], for rare ones.
+    fn deliver_rare(
+        handlers: &mut Self::Handlers,
+        job: <Self::Engine as Engine>::Job,
+        result: Result<u64>,
+        outbox: &mut crate::job::Outbox<'_, Self::Engine>,
+    ) -> Option<<Self::Engine as Engine>::Job> {
+        Self::deliver(handlers, job, result, outbox)
+    }
+
     /// How the job wants to be carried out. Looked at when its turn comes.
     fn shape(&self, job: &<Self::Engine as Engine>::Job) -> Shape {
         let _ = job;
@@ -104,6 +121,16 @@ pub trait Compute: Send + Sync + 'static {
     /// The whole job where that is short and cannot panic; `None` leaves it to [`Compute::run`].
     #[inline(always)]
     fn quick(&self, job: &mut <Self::Engine as Engine>::Job) -> Option<u64> {
+        let _ = job;
+        None
+    }
+
+    /// Is [`Compute::quick_alone`] worth a look at the queues?
+    const ALONE: bool = false;
+
+    /// As [`Compute::quick`], for engines that rather carry several jobs out together: asked when no other one waits.
+    #[inline(always)]
+    fn quick_alone(&self, job: &mut <Self::Engine as Engine>::Job) -> Option<u64> {
         let _ = job;
         None
     }
@@ -255,6 +282,8 @@ pub trait Work: Send + Sync {
         let _ = core;
         false
     }
+    /// Engines with peers: a task was submitted while the progress engine was armed.
+    fn rouse(&self) {}
     /// The context becomes idle; nobody else looks at it any more.
     fn idle(&self, core: &'static Core) {
         let _ = core;

@@ -4,6 +4,7 @@
 //! FREE -> HELD -> FLYING -> HELD            C face, handlers: the landing side hands the task back
 //!                 FLYING -> DONE -> FREE    future: the holder takes the result
 //!                 FLYING <-> WATCHED        a waker is parked (PARKING while it is being written)
+//! HELD -> HOOKED -> HELD                   C face: a graph runs it
 //!                 FLYING | WATCHED -> ORPHAN -> FREE   the holder went away; the landing side cleans up
 //! ```
 //! Only futures have a holder on another thread than the landing side, so only their transitions need compare-and-swap.
@@ -27,6 +28,8 @@ pub const PARKING: u8 = 4;
 pub const ORPHAN: u8 = 5;
 /// The task is back; the holder may take it.
 pub const DONE: u8 = 6;
+/// C face: the engine owns the task; how it went is told to a hook instead of the callbacks.
+pub const HOOKED: u8 = 7;
 
 /// The state of a slot and the waker parked in it.
 #[derive(Debug)]

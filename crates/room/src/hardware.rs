@@ -324,6 +324,11 @@ impl<H: Hardware> Work for Peered<H> {
         self.guarded(core, |hardware, _| hardware.idle());
     }
 
+    #[cold]
+    fn rouse(&self) {
+        self.alarm.ring();
+    }
+
     fn unordered(&self) -> bool {
         true
     }

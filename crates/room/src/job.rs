@@ -4,12 +4,14 @@
 use crate::context::Core;
 use crate::engine::{Compute, Engine, MOST_TOGETHER, Shape, Work};
 use crate::flight;
+use crate::lane::Lane;
 use crate::progress::TO_HANDLER;
 use crate::slot::Slot;
 use crate::sync::ProtocolCell;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::panic::AssertUnwindSafe;
+use softdpu_memory::fault;
 use softdpu_status::{Code, Error, Result};
 use std::panic::catch_unwind;
 
@@ -87,6 +89,18 @@ impl<H: Compute> Computed<H> {
         // SAFETY: parts of one job only read it while any is unfinished.
         unsafe { &*slot.job::<<H::Engine as Engine>::Job>() }
     }
+
+    /// What a call of the engine came to: its own outcome, unless memory failed under it that it did not ask for.
+    #[inline]
+    fn settle<T>(&self, slot: &Slot, outcome: std::thread::Result<Result<T>>) -> Result<T, Code> {
+        let faults = fault::take();
+        match outcome {
+            Ok(outcome) => {
+                outcome.and_then(|n| faults.map(|()| n)).map_err(|reason| self.hardware.status(reason))
+            }
+            Err(_) => Err(broken(slot)),
+        }
+    }
 }
 
 #[cold]
@@ -115,9 +129,13 @@ impl<H: Compute> Work for Computed<H> {
         // SAFETY: as many places are filled as there are results.
         let jobs = unsafe { core::slice::from_raw_parts_mut(jobs.as_mut_ptr().cast(), results.len()) };
         let outcome = catch_unwind(AssertUnwindSafe(|| self.hardware.run_many(jobs, results)));
+        // An engine that takes several jobs tells them apart by itself; what it did not ask for hits all.
+        let faults = fault::take();
         for (slot, result) in slots.iter().zip(results) {
             slot.finish(match outcome {
-                Ok(()) => result.map_err(|reason| self.hardware.status(reason)),
+                Ok(()) => {
+                    result.and_then(|n| faults.map(|()| n)).map_err(|reason| self.hardware.status(reason))
+                }
                 Err(_) => Err(broken(slot)),
             });
         }
@@ -129,7 +147,12 @@ impl<H: Compute> Work for Computed<H> {
 
     #[inline]
     fn quick(&self, slot: &Slot) -> Option<u64> {
-        self.hardware.quick(self.job(slot))
+        match self.hardware.quick(self.job(slot)) {
+            None if H::ALONE && !slot.context().lanes().any(Lane::has_queued) => {
+                self.hardware.quick_alone(self.job(slot))
+            }
+            done => done,
+        }
     }
 
     fn run(&self, slot: &Slot) {
@@ -138,11 +161,7 @@ impl<H: Compute> Work for Computed<H> {
             let job = job;
             self.hardware.run(job.0)
         }));
-        slot.finish(match outcome {
-            Ok(Ok(n)) => Ok(n),
-            Ok(Err(reason)) => Err(self.hardware.status(reason)),
-            Err(_) => Err(broken(slot)),
-        });
+        slot.finish(self.settle(slot, outcome));
     }
 
     fn open(&self, slot: &Slot) -> Result<u64, Code> {
@@ -151,26 +170,20 @@ impl<H: Compute> Work for Computed<H> {
 
     fn part(&self, slot: &Slot, from: u64, len: u64) -> Result<(), Code> {
         let job = self.shared_job(slot);
-        match catch_unwind(AssertUnwindSafe(|| self.hardware.part(job, from, len))) {
-            Ok(outcome) => outcome.map_err(|reason| self.hardware.status(reason)),
-            Err(_) => Err(broken(slot)),
-        }
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.hardware.part(job, from, len)));
+        self.settle(slot, outcome)
     }
 
     fn step(&self, slot: &Slot, from: u64, len: u64) -> Result<(), Code> {
         let job = self.job(slot);
-        match catch_unwind(AssertUnwindSafe(|| self.hardware.step(job, from, len))) {
-            Ok(outcome) => outcome.map_err(|reason| self.hardware.status(reason)),
-            Err(_) => Err(broken(slot)),
-        }
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.hardware.step(job, from, len)));
+        self.settle(slot, outcome)
     }
 
     fn close(&self, slot: &Slot, total: u64) -> Result<u64, Code> {
         let job = self.job(slot);
-        match catch_unwind(AssertUnwindSafe(|| self.hardware.close(job, total))) {
-            Ok(outcome) => outcome.map_err(|reason| self.hardware.status(reason)),
-            Err(_) => Err(broken(slot)),
-        }
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.hardware.close(job, total)));
+        self.settle(slot, outcome)
     }
 
     fn abandon(&self, slot: &Slot) {
@@ -185,6 +198,30 @@ impl<H: Compute> Work for Computed<H> {
     }
 
     fn handle(&self, core: &'static Core, slot: &'static Slot) {
+        if H::is_rare(self.shared_job(slot)) {
+            return self.handle_rare(core, slot);
+        }
+        self.hand(core, slot, H::deliver);
+    }
+}
+
+/// How a job gets to its handler.
+type Deliver<H> = fn(
+    &mut <H as Compute>::Handlers,
+    <<H as Compute>::Engine as Engine>::Job,
+    Result<u64>,
+    &mut Outbox<'_, <H as Compute>::Engine>,
+) -> Option<<<H as Compute>::Engine as Engine>::Job>;
+
+impl<H: Compute> Computed<H> {
+    #[cold]
+    #[inline(never)]
+    fn handle_rare(&self, core: &'static Core, slot: &'static Slot) {
+        self.hand(core, slot, H::deliver_rare);
+    }
+
+    #[inline(always)]
+    fn hand(&self, core: &'static Core, slot: &'static Slot, deliver: Deliver<H>) {
         let job = empty::<H::Engine>(slot);
         let result = slot.outcome();
         // From here on the slot holds no job; it is free again even if the handler unwinds.
@@ -192,7 +229,7 @@ impl<H: Compute> Work for Computed<H> {
         slot.flight.set(flight::HELD);
         let mut outbox = Outbox { core, only_here: PhantomData, engine: PhantomData };
         // SAFETY: landing side; handlers cannot call progress, so this is not re-entered.
-        let next = self.handlers.with(|h| H::deliver(unsafe { &mut *h }, job, result, &mut outbox));
+        let next = self.handlers.with(|h| deliver(unsafe { &mut *h }, job, result, &mut outbox));
         if let Some(job) = next
             && let Some(bench) = core.outbox().filter(|_| core.is_running())
         {

@@ -140,6 +140,14 @@ impl Lane {
         self.tail.load(Ordering::Acquire).wrapping_sub(head)
     }
 
+    /// For onlookers on other threads: tasks in flight, and tasks reported since the lane was made (modulo 2^32).
+    pub(crate) fn counts(&self) -> (u32, u32) {
+        // In this order, so that no more are reported than were submitted; what came in between flies.
+        let reported = self.land.head.load(Ordering::Acquire);
+        let submitted = self.tail.load(Ordering::Acquire);
+        (submitted.wrapping_sub(reported).min(self.ring.mask + 1), reported)
+    }
+
     /// Do tasks complete in their own order?
     #[inline(always)]
     pub(crate) fn is_unordered(&self) -> bool {

@@ -78,6 +78,7 @@ impl Core {
         let state = if begun == Begun::Running { State::Running } else { State::Starting };
         self.set_state(state);
         self.board().attach(self);
+        crate::report::started(self.board());
         if self.lane().is_unordered() {
             // What comes from peers is found by visits; it stays in the ring until it is idle.
             self.activate();
@@ -175,7 +176,7 @@ impl Core {
     /// Why a submit was refused: BAD_STATE, with one log line.
     #[cold]
     #[inline(never)]
-    fn refusal(&self, slot: &crate::slot::Slot) -> i32 {
+    pub(crate) fn refusal(&self, slot: &crate::slot::Slot) -> i32 {
         let name = self.info().name;
         if !self.is_running() {
             log::error!(target: "softdpu::task", "{name} task {slot:p}: submit while its context {self:p} is {:?}, must be Running", self.state());

@@ -76,21 +76,29 @@ impl Signal {
     /// Makes the descriptor readable, once per arming.
     pub(crate) fn raise(&self) {
         self.disarm();
-        // The counter cannot overflow in any real time; a full one is readable anyway.
-        let _ = rustix::io::write(&self.fd, &1u64.to_ne_bytes());
+        self.signal();
+    }
+
+    fn signal(&self) {
+        if self.bell.get().is_some() {
+            // Peers have the descriptor, and could make it one that blocks.
+            softdpu_link::doorbell::signal(self.fd.as_fd());
+        } else {
+            // The counter cannot overflow in any real time; a full one is readable anyway.
+            let _ = rustix::io::write(&self.fd, &1u64.to_ne_bytes());
+        }
     }
 
     /// Something was published: wake whoever waits.
     #[inline]
     pub(crate) fn published(&self) {
         if self.arm.published() {
-            let _ = rustix::io::write(&self.fd, &1u64.to_ne_bytes());
+            self.signal();
         }
     }
 
     fn drain(&self) {
-        let mut count = [0u8; 8];
-        let _ = rustix::io::read(&self.fd, &mut count);
+        softdpu_link::doorbell::drain(self.fd.as_fd());
     }
 }
 
@@ -173,6 +181,11 @@ impl Pe {
     /// The descriptor to sleep on.
     pub fn signal(&self) -> &Signal {
         &self.signal
+    }
+
+    /// For onlookers on other threads: calls of progress, modulo 2^32.
+    pub(crate) fn call_count(&self) -> u32 {
+        self.calls.load(Ordering::Relaxed) as u32
     }
 
     /// Is a callback of this engine on the stack?

@@ -21,7 +21,7 @@ const PATIENCE_LOCAL: u32 = 3;
 const PATIENCE: u32 = 1000;
 
 #[derive(PartialEq, Eq, Clone, Copy)]
-enum Visit {
+pub(crate) enum Visit {
     Nothing,
     Worked,
     Reported,
@@ -204,9 +204,8 @@ impl Pe {
         }
         lane.pop_front();
         lane.sweep_large();
-        if slot.flight.state() == flight::ORPHAN {
-            core.recycle(slot);
-            return if self.settle(core) { Visit::Reported } else { Visit::Worked };
+        if matches!(slot.flight.state(), flight::ORPHAN | flight::HOOKED) {
+            return self.hand_over(core, slot);
         }
         if slot.status() != 0 && core.is_fatal() && core.is_running() {
             self.fail(core, slot);
@@ -234,7 +233,7 @@ impl Pe {
     /// A failed task stops a context whose queue dies on errors.
     #[cold]
     #[inline(never)]
-    fn fail(&'static self, core: &'static Core, slot: &'static Slot) {
+    pub(crate) fn fail(&'static self, core: &'static Core, slot: &'static Slot) {
         log::warn!(target: "softdpu::ctx",
             "{} context {core:p}: task {slot:p} failed with status {}; the context stops", core.info().name, slot.status());
         core.set_state(State::Stopping);

@@ -42,6 +42,7 @@ pub struct Slot {
     // Last line: the rest.
     /// C: the error callback of its kind.
     failure: AtomicPtr<()>,
+    /// C: in a free list the next one; while it is HOOKED, the hook.
     pub(crate) next_free: AtomicPtr<Slot>,
     pub(crate) result: AtomicU64,
     pub(crate) parts: Parts,
@@ -49,6 +50,8 @@ pub struct Slot {
     /// First failure among its parts, 0 while there is none.
     pub(crate) part_failed: AtomicI32,
     pub(crate) total: AtomicU64,
+    /// What the hook is told while it is HOOKED.
+    pub(crate) hook_data: AtomicU64,
 }
 
 const _: () = assert!(core::mem::offset_of!(Slot, job) == 64);
@@ -98,6 +101,7 @@ impl Slot {
             part_bytes: AtomicU32::new(0),
             part_failed: AtomicI32::new(0),
             total: AtomicU64::new(0),
+            hook_data: AtomicU64::new(0),
             job: ProtocolCell::new(JobBytes(MaybeUninit::uninit())),
         }
     }
@@ -232,7 +236,7 @@ impl Slot {
     /// Was it submitted, and its completion not reported?
     #[inline]
     pub fn is_in_flight(&self) -> bool {
-        self.flight.state() == crate::flight::FLYING
+        matches!(self.flight.state(), crate::flight::FLYING | crate::flight::HOOKED)
     }
 
     /// C: does it fly, and does the program still want it?

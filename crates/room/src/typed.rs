@@ -182,7 +182,7 @@ impl<E: Engine> Context<E> {
     ///     tell.send(done.result).ok();
     ///     Next::Free
     /// };
-    /// let config = Config { memcpy: 16, on_memcpy: Some(Box::new(handler)) };
+    /// let config = Config { memcpy: 16, on_memcpy: Some(Box::new(handler)), ..Config::default() };
     /// let mut dma = Context::<Dma>::start(&mut pe, &device, config)?.wait(&mut pe)?;
     /// dma.post(Memcpy { src, dst })?;
     /// while pe.progress() == 0 {}
@@ -213,6 +213,7 @@ impl<E: Engine> Context<E> {
         }
         slot.set_op(to);
         self.core.launch(slot, self.core.lane());
+        self.core.rouse();
         Ok(slot)
     }
 

@@ -77,6 +77,19 @@ impl Core {
         !self.lane().is_unordered()
     }
 
+    /// After a submit, which another thread than the one that progresses may have made. Engines with peers never leave
+    /// the ring, so that the submit brought nothing back: whoever sleeps is told here.
+    #[inline]
+    pub(crate) fn rouse(&'static self) {
+        if !self.lane().is_unordered() {
+            return;
+        }
+        crate::sync::fence(Ordering::SeqCst);
+        if self.engine().is_some_and(|pe| pe.signal.is_armed()) {
+            self.work().rouse();
+        }
+    }
+
     /// For a fresh start.
     pub(crate) fn forget_wishes(&self) {
         self.wishes.state.store(0, Ordering::Relaxed);
@@ -177,6 +190,16 @@ impl Alarm {
     pub fn ring(&self) {
         if let Some(pe) = self.core().and_then(Core::engine) {
             pe.signal.published();
+        }
+    }
+
+    /// A peer waits while this program may make no progress: a worker looks after the context, as long as it has tasks
+    /// in flight and until the engine relies on the alarm again.
+    pub fn ask_for_turn(&self) {
+        let core = *self.core();
+        if let Some(core) = core {
+            core.rely_on_alarm(false);
+            core.ring_if_asleep();
         }
     }
 
