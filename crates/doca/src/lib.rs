@@ -5,10 +5,12 @@ pub mod batch;
 pub mod buf;
 pub mod buf_array;
 mod call;
+pub mod clock;
 pub mod ctx;
 pub mod dev;
 mod entry;
 pub mod error;
+pub mod graph;
 pub mod inventory;
 pub mod log;
 mod missing;
@@ -28,8 +30,11 @@ pub(crate) fn prepare() {
 
 // Engines bring their entry points along.
 pub use softdpu_engines::aes_gcm::c as aes_gcm;
+pub use softdpu_engines::comch::c as comch;
 pub use softdpu_engines::compress::c as compress;
 pub use softdpu_engines::dma::c as dma;
 pub use softdpu_engines::erasure_coding::c as erasure_coding;
 pub use softdpu_engines::mmap_advise::c as mmap_advise;
+pub use softdpu_engines::rdma::c as rdma;
 pub use softdpu_engines::sha::c as sha;
+pub use softdpu_engines::sync_event::c as sync_event;

@@ -62,6 +62,8 @@ unsafe impl Object for RepInfo {
 }
 
 /// `struct doca_dev_rep`: an opened representor. Every open makes a new one.
+///
+/// It begins as [`softdpu_memory::handle::OpenRepresentor`] does, which is all that engines see of it.
 #[derive(Debug)]
 #[repr(C)]
 pub struct DevRep {
@@ -76,24 +78,7 @@ unsafe impl Object for DevRep {
     const NAME: &'static str = "representor";
 }
 
-/// What an opened representor stands for. Whoever uses it keeps a clone of the `Arc`.
-#[derive(Debug)]
-pub struct OpenRep {
-    representor: Arc<Representor>,
-    manager: Arc<Device>,
-}
-
-impl OpenRep {
-    /// The host function that is represented.
-    pub fn representor(&self) -> &Arc<Representor> {
-        &self.representor
-    }
-
-    /// The card device that manages it; open as long as this lives.
-    pub fn manager(&self) -> &Arc<Device> {
-        &self.manager
-    }
-}
+pub use softdpu_memory::handle::OpenRep;
 
 /// What a program asked of a list of devices, so that a search without result can be explained.
 #[derive(Debug, Default)]
@@ -179,7 +164,7 @@ impl RepInfo {
 impl DevRep {
     pub(super) fn make(representor: Arc<Representor>, manager: Arc<Device>) -> Result<NonNull<DevRep>> {
         let info = RepInfo::make(Arc::clone(&representor), Arc::downgrade(&manager))?;
-        let open = Arc::new(OpenRep { representor, manager });
+        let open = Arc::new(OpenRep::new(representor, manager));
         REPS.make(DevRep { head: Head::unborn(), open, info }).inspect_err(|_| {
             // SAFETY: made above and given to nobody.
             unsafe { RepInfo::retire(info) }

@@ -2,6 +2,7 @@
 
 use super::state::{Mmap, Name, Phase, State};
 use softdpu_memory::device::Device;
+use softdpu_memory::dmabuf::DmabufMap;
 use softdpu_memory::export::{self, Kind, MAX_TOKEN, Origin};
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
@@ -71,7 +72,8 @@ impl Mmap {
         };
         self.member(state, device)?;
         let mkey = key(state, device).unwrap_or_default();
-        Ok(Origin { region: self.region(), access: state.access, writable, mkey, parent })
+        let backing = state.mapped.as_ref().and_then(DmabufMap::backing);
+        Ok(Origin { region: self.region(), access: state.access, writable, mkey, parent, backing })
     }
 
     /// The key of the range on a device.

@@ -24,7 +24,8 @@ pub(super) const LOG: &str = "softdpu::mmap";
 /// How many devices a map may hold when the program says nothing.
 const DEFAULT_MAX_DEVICES: u32 = 8;
 
-/// What C calls `struct doca_mmap`.
+/// What C calls `struct doca_mmap`. It begins as [`softdpu_memory::handle::MemoryMap`] does, which is all that engines
+/// see of it.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Mmap {
@@ -82,7 +83,7 @@ pub(super) struct State {
     pub(super) range: Option<(usize, usize)>,
     /// Where the bytes are, if not at the range's own addresses; mapped while started.
     pub(super) dmabuf: Option<DmabufRange>,
-    mapped: Option<DmabufMap>,
+    pub(super) mapped: Option<DmabufMap>,
     pub(super) access: Access,
     pub(super) devices: Vec<Arc<Device>>,
     pub(super) max_devices: u32,
