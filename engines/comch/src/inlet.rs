@@ -1,0 +1,73 @@
+//! The receiving half of a connection.
+
+use crate::outlet::tag;
+use crate::sync::Ordering;
+use softdpu_link::{Broken, Front, Receiver, Segment};
+use std::sync::Arc;
+
+/// Reads what the peer sends, and tells it what was taken.
+#[derive(Debug)]
+pub(crate) struct Inlet {
+    receiver: Receiver,
+    segment: Arc<Segment>,
+    taken_at: usize,
+    taken: u64,
+    told: u64,
+    /// Messages after which the sender is told.
+    step: u64,
+    /// Counters of the connection.
+    pub(crate) bytes: u64,
+}
+
+impl Inlet {
+    pub(crate) fn new(receiver: Receiver, segment: Arc<Segment>, taken_at: usize, queue: u32) -> Inlet {
+        let step = u64::from(queue / 4).max(1);
+        Inlet { receiver, segment, taken_at, taken: 0, told: 0, step, bytes: 0 }
+    }
+
+    /// Messages taken, ever.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Nothing there, as far as one look tells.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.receiver.is_empty()
+    }
+
+    /// What is at the front.
+    #[inline]
+    pub(crate) fn front(&mut self) -> Result<Option<Front>, Broken> {
+        self.receiver.front()
+    }
+
+    /// Copies the message at the front.
+    #[inline]
+    pub(crate) fn copy(&mut self, into: &mut [u8]) -> usize {
+        self.receiver.take(into)
+    }
+
+    /// The number in the record at the front.
+    pub(crate) fn number(&mut self) -> u32 {
+        let mut bytes = [0; 4];
+        self.receiver.take(&mut bytes);
+        u32::from_le_bytes(bytes)
+    }
+
+    /// Drops the record at the front. True: the sender was told of room, and may wait for it.
+    #[inline]
+    pub(crate) fn pop(&mut self, front: Front) -> bool {
+        let told = self.receiver.pop();
+        if front.tag == tag::MESSAGE {
+            self.taken += 1;
+            self.bytes += front.len as u64;
+        }
+        if self.taken - self.told >= self.step || told && self.taken != self.told {
+            self.told = self.taken;
+            self.segment.word64(self.taken_at).store(self.taken, Ordering::Release);
+            return true;
+        }
+        told
+    }
+}

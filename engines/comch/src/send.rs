@@ -1,0 +1,58 @@
+//! The task that sends a message, of servers and clients.
+
+use crate::lent::{Handle, LentBytes, LentConnection};
+use crate::outlet::Sent;
+use crate::store::Store;
+use softdpu_status::Code;
+use std::sync::Arc;
+
+/// A message to be sent.
+#[derive(Debug)]
+pub struct SendJob {
+    pub(crate) to: LentConnection,
+    pub(crate) bytes: LentBytes,
+    pub(crate) fate: Fate,
+    /// Keeps connection and bytes (Rust); none where the program does (C).
+    pub owned: Option<(Arc<Handle>, Vec<u8>)>,
+}
+
+/// What submit came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    Handed,
+    Refused(Code),
+    /// Through when so many messages of this connection that had to wait are.
+    Waits {
+        seat: u32,
+        connection: u64,
+        number: u64,
+    },
+}
+
+impl SendJob {
+    /// A message to a connection.
+    pub fn new(to: LentConnection, bytes: LentBytes) -> SendJob {
+        SendJob { to, bytes, fate: Fate::Refused(Code::ConnectionReset), owned: None }
+    }
+
+    /// A message that owns what it is made of.
+    pub fn owning(to: Arc<Handle>, bytes: Vec<u8>) -> SendJob {
+        let (lent, at) = (LentConnection::of(&to), LentBytes::of(&bytes));
+        SendJob { owned: Some((to, bytes)), ..SendJob::new(lent, at) }
+    }
+
+    /// Inside submit: the bytes are copied on return. A connection that is gone fails the task later.
+    #[inline]
+    pub(crate) fn submit(&mut self, store: &Store) {
+        self.fate = match self.to.get() {
+            None => Fate::Refused(Code::ConnectionReset),
+            Some(connection) => match connection.send(self.bytes.bytes(), store) {
+                Sent::Now => Fate::Handed,
+                Sent::Never(code) => Fate::Refused(code),
+                Sent::Waits(number) => {
+                    Fate::Waits { seat: connection.seat, connection: connection.number(), number }
+                }
+            },
+        };
+    }
+}
