@@ -1,0 +1,132 @@
+//! A connection, as the program and the engine both hold it.
+
+use crate::addr::Address;
+use crate::blob::{LEN, Name};
+use crate::control::Control;
+use crate::job::ConnRef;
+use crate::knock::Knock;
+use crate::sync::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Where a connection is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Phase {
+    /// Described, and waits for a peer's description.
+    Exported = 0,
+    /// A peer asked for it; to be accepted or rejected.
+    Requested = 1,
+    /// The peer was asked for it.
+    Connecting = 2,
+    /// Accepted; the peer has not said yet that it knows.
+    Accepted = 3,
+    /// Takes tasks.
+    Connected = 4,
+    /// Over.
+    Ended = 5,
+}
+
+/// A connection.
+#[derive(Debug)]
+pub struct Conn {
+    pub(crate) here: ConnRef,
+    pub(crate) control: Weak<Control>,
+    pub(crate) secret: [u8; 16],
+    blob: [u8; LEN],
+    user: AtomicU64,
+    /// C: the object that stands for it.
+    pub(crate) handle: AtomicUsize,
+    /// The program was told the last there is to tell of it.
+    pub(crate) finished: AtomicBool,
+    /// C: the program has given it up.
+    pub(crate) released: AtomicBool,
+    phase: AtomicU8,
+    more: Mutex<More>,
+}
+
+/// What changes while it is being made.
+#[derive(Debug, Default)]
+pub(crate) struct More {
+    /// Who may send to us.
+    pub(crate) from: Option<Name>,
+    /// Whom we send to.
+    pub(crate) to: Option<Name>,
+    pub(crate) address: Option<Address>,
+    pub(crate) knock: Option<Knock>,
+}
+
+impl Conn {
+    pub(crate) fn new(
+        control: &Arc<Control>,
+        here: ConnRef,
+        phase: Phase,
+        secret: [u8; 16],
+        blob: [u8; LEN],
+    ) -> Arc<Conn> {
+        Arc::new(Conn {
+            here,
+            control: Arc::downgrade(control),
+            secret,
+            blob,
+            user: AtomicU64::new(0),
+            handle: AtomicUsize::new(0),
+            finished: AtomicBool::new(false),
+            released: AtomicBool::new(false),
+            phase: AtomicU8::new(phase as u8),
+            more: Mutex::default(),
+        })
+    }
+
+    /// Its description, for the peer. The bytes stay where they are as long as the connection lives.
+    pub fn description(&self) -> &[u8] {
+        &self.blob
+    }
+
+    /// A number that no other connection of its context ever has.
+    pub fn id(&self) -> u32 {
+        self.here.uid
+    }
+
+    /// The program's value.
+    pub fn user_data(&self) -> u64 {
+        self.user.load(Ordering::Relaxed)
+    }
+
+    /// Sets the program's value.
+    pub fn set_user_data(&self, value: u64) {
+        self.user.store(value, Ordering::Relaxed);
+    }
+
+    /// Where it is in its life.
+    pub fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Acquire) {
+            0 => Phase::Exported,
+            1 => Phase::Requested,
+            2 => Phase::Connecting,
+            3 => Phase::Accepted,
+            4 => Phase::Connected,
+            _ => Phase::Ended,
+        }
+    }
+
+    /// Moves on from a phase; false when it is in another one.
+    pub(crate) fn advance(&self, from: Phase, to: Phase) -> bool {
+        self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// It is over. Gives the phase it was in.
+    pub(crate) fn end(&self) -> Phase {
+        let before = self.phase();
+        self.phase.store(Phase::Ended as u8, Ordering::Release);
+        before
+    }
+
+    /// The peer's address, of a connection made by the connection manager.
+    pub fn address(&self) -> Option<Address> {
+        self.more().address.clone()
+    }
+
+    pub(crate) fn more(&self) -> MutexGuard<'_, More> {
+        self.more.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

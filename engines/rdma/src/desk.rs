@@ -1,0 +1,79 @@
+//! What submits look at: how full a send queue is, and what a checked submit refuses.
+
+use crate::job::{Job, Op};
+use crate::sync::{AtomicU32, Ordering};
+use softdpu_memory::copy::Gate;
+use softdpu_memory::{peer, view};
+use softdpu_status::{Code, Error, Result};
+
+/// How many tasks of a connection fly; each number has one writer.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Flying {
+    submitted: AtomicU32,
+    completed: AtomicU32,
+}
+
+/// What submits look at.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    flying: Box<[Flying]>,
+    most: u32,
+    device: u64,
+    send: Gate,
+    receive: Gate,
+}
+
+impl Desk {
+    pub(crate) fn new(connections: usize, most: u32, device: u64, send: Gate, receive: Gate) -> Desk {
+        Desk { flying: (0..connections).map(|_| Flying::default()).collect(), most, device, send, receive }
+    }
+
+    /// A task of the send side of a connection is through.
+    #[inline]
+    pub(crate) fn completed(&self, slot: u32) {
+        if let Some(flying) = self.flying.get(slot as usize) {
+            flying.completed.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Is there room in the connection's send queue?
+    #[inline]
+    pub(crate) fn admit(&self, job: &Job) -> Result<(), Code> {
+        if job.op == Op::Receive {
+            return Ok(());
+        }
+        let Some(flying) = self.flying.get(job.conn.slot as usize) else {
+            log::error!(target: crate::LOG, "{}: no connection", job.op.name());
+            return Err(Code::InvalidValue);
+        };
+        let submitted = flying.submitted.load(Ordering::Relaxed);
+        if submitted.wrapping_sub(flying.completed.load(Ordering::Acquire)) >= self.most {
+            log::debug!(target: crate::LOG, "connection {}: send queue full, {} tasks", job.conn.uid, self.most);
+            return Err(Code::Full);
+        }
+        flying.submitted.store(submitted.wrapping_add(1), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// What a checked submit refuses.
+    pub(crate) fn check(&self, job: &Job) -> Result<()> {
+        let missing = |()| Error::new(Code::InvalidValue, "a buffer was released");
+        let (local, far) = (job.local().map_err(missing)?, job.remote().map_err(missing)?);
+        match (job.op, local, far) {
+            (Op::Receive, Some(to), _) => view::check_room(to, &self.receive).map(drop),
+            (Op::Send | Op::SendImm, Some(from), _) => view::check_source(from, &self.send).map(drop),
+            (Op::Receive | Op::Send | Op::SendImm, None, _) => Ok(()),
+            (Op::Write | Op::WriteImm, Some(from), Some(to)) => {
+                peer::check_write(from, to, &self.send, self.device).map(drop)
+            }
+            (Op::Read, Some(to), Some(from)) => peer::check_read(from, to, &self.send, self.device).map(drop),
+            (Op::Write | Op::WriteImm | Op::Read, None, None) => Ok(()),
+            (Op::CmpSwap | Op::FetchAdd, result, Some(word)) if result.is_some() || job.owned.is_some() => {
+                result.map_or(Ok(()), |result| peer::check_word(result, &self.send))?;
+                peer::check_change(word, self.device)
+            }
+            _ => Err(Error::new(Code::InvalidValue, "a buffer is missing")),
+        }
+    }
+}

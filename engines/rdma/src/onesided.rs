@@ -1,0 +1,154 @@
+//! One-sided access: the initiator moves the bytes itself, through its import of the peer's memory. The peer's program
+//! takes no part in it.
+
+use crate::inbox::{FIRST, LAST, State};
+use crate::job::{Job, Op, Opcode};
+use crate::link::{Link, Step, Tools, claim};
+use crate::send::put;
+use crate::srq::Letter;
+use softdpu_memory::copy::{STREAM_FROM, commit};
+use softdpu_memory::node::Node;
+use softdpu_memory::peer::{self, Change, Use};
+use softdpu_status::Result;
+
+/// May peers do this with memory of the context at the other end?
+fn admitted(link: &Link, what: Use) -> Option<()> {
+    let out = link.out.as_ref()?;
+    if link.state()? == State::Closed {
+        return None;
+    }
+    // The bits of rights are those of the access word.
+    if u64::from(out.srq.rights()) & what as u64 == 0 {
+        log::error!(target: crate::LOG, "connection {}: the peer's context does not permit {what:?}; its permissions are {:#x}",
+            link.conn.id(), out.srq.rights());
+        return None;
+    }
+    Some(())
+}
+
+/// Both buffers, or none at all.
+fn both(job: &Job) -> Option<Option<(&'static Node, &'static Node)>> {
+    match (job.local(), job.remote()) {
+        (Ok(Some(local)), Ok(Some(remote))) => Some(Some((local, remote))),
+        (Ok(None), Ok(None)) => Some(None),
+        _ => {
+            log::error!(target: crate::LOG, "{}: a buffer is missing or was released", job.op.name());
+            None
+        }
+    }
+}
+
+/// Moves what the turn still may; `Done` when that was all.
+fn go_on(
+    link: &mut Link,
+    tools: &mut Tools,
+    total: u64,
+    move_part: impl Fn(u64, u64, bool) -> Result<()>,
+) -> Step {
+    let done = link.front.done;
+    let n = (total - done).min(tools.budget);
+    if move_part(done, n, total >= STREAM_FROM).is_err() {
+        return Step::Failed;
+    }
+    tools.budget -= n;
+    link.front.done += n;
+    if link.front.done == total { Step::Done(total) } else { Step::More }
+}
+
+/// Goes on with a write.
+#[inline]
+pub(crate) fn write(link: &mut Link, job: &mut Job, tools: &mut Tools) -> Step {
+    let Some(buffers) = both(job) else { return Step::Failed };
+    if admitted(link, Use::Write).is_none() {
+        return Step::Failed;
+    }
+    let total = match (link.front.total, buffers) {
+        (Some(total), _) => total,
+        (None, None) => 0,
+        (None, Some((from, to))) => match peer::check_write(from, to, &tools.send, tools.device) {
+            Ok(total) => total,
+            Err(_) => return Step::Failed,
+        },
+    };
+    link.front.total = Some(total);
+    if job.op == Op::WriteImm {
+        let letter = Letter { len: total as u32, imm: job.imm, kind: Opcode::WriteImm as u32 };
+        let claim = match claim(link, tools, letter) {
+            Ok(claim) => claim,
+            Err(step) => return step,
+        };
+        if link.front.done < total
+            && let Some((from, to)) = buffers
+        {
+            match go_on(link, tools, total, |at, n, stream| peer::write_part(from, to, at, n, stream)) {
+                Step::Done(_) => {}
+                other => return other,
+            }
+        }
+        return match put(link, claim.place, FIRST | LAST, &[]) {
+            Step::More => Step::Done(total),
+            other => other,
+        };
+    }
+    match buffers {
+        Some((from, to)) if total > 0 => {
+            go_on(link, tools, total, |at, n, stream| peer::write_part(from, to, at, n, stream))
+        }
+        _ => Step::Done(total),
+    }
+}
+
+/// Goes on with a read.
+#[inline]
+pub(crate) fn read(link: &mut Link, job: &mut Job, tools: &mut Tools) -> Step {
+    let Some(buffers) = both(job) else { return Step::Failed };
+    if admitted(link, Use::Read).is_none() {
+        return Step::Failed;
+    }
+    let Some((to, from)) = buffers else {
+        job.len = 0;
+        return Step::Done(0);
+    };
+    let total = match link.front.total {
+        Some(total) => total,
+        None => match peer::check_read(from, to, &tools.send, tools.device) {
+            Ok(total) => total,
+            Err(_) => return Step::Failed,
+        },
+    };
+    link.front.total = Some(total);
+    let step = go_on(link, tools, total, |at, n, stream| peer::read_part(from, to, at, n, stream));
+    if step == Step::Done(total) {
+        commit(to, total);
+        job.len = total as u32;
+    }
+    step
+}
+
+/// Carries out an atomic.
+pub(crate) fn atomic(link: &mut Link, job: &mut Job, tools: &mut Tools) -> Step {
+    // In Rust the number before is the task's result alone.
+    let (result, word) = match (job.local(), job.remote()) {
+        (Ok(result), Ok(Some(word))) if result.is_some() || job.owned.is_some() => (result, word),
+        _ => {
+            log::error!(target: crate::LOG, "{}: a buffer is missing or was released", job.op.name());
+            return Step::Failed;
+        }
+    };
+    if admitted(link, Use::Atomic).is_none() {
+        return Step::Failed;
+    }
+    let change = match job.op {
+        Op::FetchAdd => Change::Add(job.words[0]),
+        _ => Change::Swap(job.words[0], job.words[1]),
+    };
+    let before = result
+        .map_or(Ok(()), |result| peer::check_word(result, &tools.send))
+        .and_then(|()| peer::check_change(word, tools.device))
+        .and_then(|()| peer::change(word, change));
+    let stored = |before| result.map_or(Ok(()), |result| peer::store_word(result, before)).map(|()| before);
+    match before.and_then(stored) {
+        Ok(before) => Step::Done(before),
+        Err(_) => Step::Failed,
+    }
+}

@@ -1,0 +1,211 @@
+//! Tasks of the Rust face: plain values that own their buffers.
+
+use crate::engine::Rdma;
+use crate::face::Target;
+use crate::job::{ConnRef, Job, Op, Opcode};
+use softdpu_memory::buf::Lend as _;
+use softdpu_memory::node::Lent;
+use softdpu_memory::{Buf, RemoteBuf};
+use softdpu_room::task::Task;
+
+/// What a task owns while it flies.
+#[derive(Debug)]
+pub(crate) struct Owned {
+    local: Option<Buf>,
+    remote: Option<RemoteBuf>,
+}
+
+/// Sends the data of `src`, and of what is chained to it, as one message; without a buffer an empty one. The result is
+/// the number of bytes.
+#[derive(Debug)]
+pub struct Send {
+    /// Whom to.
+    pub to: Target,
+    /// What.
+    pub src: Option<Buf>,
+    /// Four bytes beside the message.
+    pub immediate: Option<[u8; 4]>,
+}
+
+/// A place for a message, from whatever connection of the context. The result is the number of bytes.
+#[derive(Debug)]
+pub struct Receive {
+    /// Where to: behind its data. Without a buffer only messages without bytes fit.
+    pub dst: Option<Buf>,
+    /// What came, after success.
+    pub message: Option<Message>,
+}
+
+/// What a receive got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// From whom; good for an answer.
+    pub from: Target,
+    /// Send, or write with immediate data.
+    pub opcode: Opcode,
+    /// Bytes sent or written.
+    pub len: u32,
+    /// Four bytes beside it, if the opcode says so.
+    pub immediate: [u8; 4],
+}
+
+/// Writes the data of `src` to where the data of `dst` begins. The result is the number of bytes.
+#[derive(Debug)]
+pub struct Write {
+    /// Through which connection.
+    pub to: Target,
+    /// What.
+    pub src: Buf,
+    /// Where to, in memory of the peer.
+    pub dst: RemoteBuf,
+    /// With four bytes, a receive of the peer completes behind the write.
+    pub immediate: Option<[u8; 4]>,
+}
+
+/// Reads the data of `src` into the room behind the data of `dst`. The result is the number of bytes.
+#[derive(Debug)]
+pub struct Read {
+    /// Through which connection.
+    pub from: Target,
+    /// What, in memory of the peer.
+    pub src: RemoteBuf,
+    /// Where to.
+    pub dst: Buf,
+}
+
+/// Adds to 8 aligned bytes of the peer's memory, modulo 2^64. The result is the number before.
+#[derive(Debug)]
+pub struct FetchAdd {
+    /// Through which connection.
+    pub to: Target,
+    /// Which bytes: where its data begins.
+    pub word: RemoteBuf,
+    /// How much.
+    pub add: u64,
+}
+
+/// Stores a number in 8 aligned bytes of the peer's memory if another one is there. The result is the number before.
+#[derive(Debug)]
+pub struct CompareSwap {
+    /// Through which connection.
+    pub to: Target,
+    /// Which bytes: where its data begins.
+    pub word: RemoteBuf,
+    /// What has to be there.
+    pub expected: u64,
+    /// What is stored then.
+    pub new: u64,
+}
+
+fn job(
+    op: Op,
+    conn: ConnRef,
+    local: Option<Buf>,
+    remote: Option<RemoteBuf>,
+    immediate: [u8; 4],
+    words: [u64; 2],
+) -> Job {
+    Job {
+        op,
+        flags: 0,
+        opcode: Opcode::Send,
+        imm: immediate,
+        len: 0,
+        conn,
+        handle: 0,
+        local: local.as_ref().map_or(Lent::nobody(), |buf| buf.lend()),
+        remote: remote.as_ref().map_or(Lent::nobody(), |buf| buf.lend()),
+        words,
+        owned: Some(Owned { local, remote }),
+    }
+}
+
+#[expect(clippy::expect_used, reason = "jobs of the Rust face are made by `job` alone")]
+fn parts(job: &mut Job) -> (Option<Buf>, Option<RemoteBuf>) {
+    let owned = job.owned.take().expect("a job of the Rust face owns its task");
+    (owned.local, owned.remote)
+}
+
+#[expect(clippy::expect_used, reason = "made with that buffer")]
+fn local(buf: Option<Buf>) -> Buf {
+    buf.expect("the task was made with a buffer")
+}
+
+#[expect(clippy::expect_used, reason = "made with that buffer")]
+fn remote(buf: Option<RemoteBuf>) -> RemoteBuf {
+    buf.expect("the task was made with a buffer")
+}
+
+macro_rules! task {
+    ($name:ident, $self:ident => $into:expr, |$job:ident, $local:ident, $remote:ident| $from:expr) => {
+        impl Task for $name {
+            type Engine = Rdma;
+            type Output = u64;
+
+            fn into_job($self) -> Job {
+                $into
+            }
+
+            fn from_job(mut job: Job) -> $name {
+                let ($local, $remote) = parts(&mut job);
+                let $job = job;
+                $from
+            }
+
+            fn output(raw: u64) -> u64 {
+                raw
+            }
+        }
+    };
+}
+
+task!(Send, self => {
+    let op = if self.immediate.is_some() { Op::SendImm } else { Op::Send };
+    job(op, self.to.0, self.src, None, self.immediate.unwrap_or_default(), [0; 2])
+}, |job, local, _remote| Send {
+    to: Target(job.conn),
+    src: local,
+    immediate: (job.op == Op::SendImm).then_some(job.imm),
+});
+
+task!(Receive, self => job(Op::Receive, ConnRef::default(), self.dst, None, [0; 4], [0; 2]), |job, local, _remote| Receive {
+    dst: local,
+    // No connection has the number 0.
+    message: (job.conn.uid != 0).then_some(Message {
+        from: Target(job.conn),
+        opcode: job.opcode,
+        len: job.len,
+        immediate: job.imm,
+    }),
+});
+
+task!(Write, self => {
+    let op = if self.immediate.is_some() { Op::WriteImm } else { Op::Write };
+    job(op, self.to.0, Some(self.src), Some(self.dst), self.immediate.unwrap_or_default(), [0; 2])
+}, |job, from, to| Write {
+    to: Target(job.conn),
+    src: local(from),
+    dst: remote(to),
+    immediate: (job.op == Op::WriteImm).then_some(job.imm),
+});
+
+task!(Read, self => job(Op::Read, self.from.0, Some(self.dst), Some(self.src), [0; 4], [0; 2]), |job, to, from| Read {
+    from: Target(job.conn),
+    src: remote(from),
+    dst: local(to),
+});
+
+task!(FetchAdd, self => job(Op::FetchAdd, self.to.0, None, Some(self.word), [0; 4], [self.add, 0]), |job, _local, word| FetchAdd {
+    to: Target(job.conn),
+    word: remote(word),
+    add: job.words[0],
+});
+
+task!(CompareSwap, self => {
+    job(Op::CmpSwap, self.to.0, None, Some(self.word), [0; 4], [self.expected, self.new])
+}, |job, _local, word| CompareSwap {
+    to: Target(job.conn),
+    word: remote(word),
+    expected: job.words[0],
+    new: job.words[1],
+});
