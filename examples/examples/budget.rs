@@ -69,7 +69,8 @@ fn driver_handler(
     tasks: Vec<Memcpy>,
     count: u64,
 ) -> Result<(), Failure> {
-    let config = Config { memcpy: DEPTH as u32, on_memcpy: Some(Box::new(program_handler)) };
+    let config =
+        Config { memcpy: DEPTH as u32, on_memcpy: Some(Box::new(program_handler)), ..Config::default() };
     let mut context = Context::<Dma>::start(pe, device, config)?.wait(pe)?;
     LEFT.set(count.saturating_sub(DEPTH as u64));
     for task in tasks {

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Finished copies go to a handler.
     let (tell, told) = mpsc::channel();
-    let config = Config { memcpy: 32, on_memcpy: Some(handler(tell)) };
+    let config = Config { memcpy: 32, on_memcpy: Some(handler(tell)), ..Config::default() };
     let mut dma = Context::<Dma>::start(&mut pe, &device, config)?.wait(&mut pe)?;
 
     // Something else that happens: lines from another thread.

@@ -51,6 +51,51 @@ fn event_driven() {
     run("event_driven", &[], "100 lines were copied");
 }
 
+/// Two processes in a runtime folder of their own.
+fn run_two(name: &str, says: &[&str]) {
+    let folder = std::env::temp_dir().join(format!("softdpu-examples-{}-{name}", std::process::id()));
+    watchdog();
+    let output = Command::new(program(name))
+        .env("SOFTDPU_RUNTIME_DIR", &folder)
+        .env_remove("SOFTDPU_CONFIG")
+        .env_remove("SOFTDPU_PROFILE")
+        .env_remove("SOFTDPU_SIDE")
+        .output()
+        .expect("the example is there");
+    let _ = std::fs::remove_dir_all(&folder);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name}: {}\n{text}\n{errors}", output.status);
+    for says in says {
+        assert!(text.contains(says), "{name} does not say {says:?}:\n{text}\n{errors}");
+    }
+}
+
+#[test]
+fn two_sides() {
+    run_two(
+        "two_sides",
+        &["reach: mapped", "card: stored 1048576 bytes", "the card has inverted 1048576 bytes"],
+    );
+}
+
+#[test]
+fn host_and_card() {
+    let says = ["card: 10000 blocks came", "31415926 add up to 31", "host: so do we"];
+    run_two("host_and_card", &says);
+}
+
+#[test]
+fn sync_event() {
+    run_two("sync_event", &["card: 10000 turns", "host: 10000 turns"]);
+}
+
+#[test]
+fn shared_hugepage() {
+    let both = ["second process sees: written by the first", "first process sees: written by the second"];
+    run_two("shared_hugepage", &both);
+}
+
 #[test]
 fn two_engines_two_threads() {
     run("two_engines_two_threads", &[], "10000 buffers");

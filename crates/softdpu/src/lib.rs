@@ -8,7 +8,8 @@ pub mod manual;
 pub use retry::Retry;
 pub use session::{Board, Device, DeviceInfo, Session, SessionBuilder};
 pub use softdpu_memory::{
-    Access, Buf, BufPool, Element, ElementMut, HugePage, Memory, MemoryBuilder, PageSize, WindowError,
+    Access, Buf, BufPool, Dmabuf, Element, ElementMut, Export, HugePage, Memory, MemoryBuilder, PageSize, Reach,
+    RemoteBuf, RemoteMemory, WindowError,
 };
 pub use softdpu_room::batch::Batch;
 pub use softdpu_room::context::State;
@@ -32,8 +33,10 @@ pub mod card {
 
 /// Memory and buffers; the same items as in the crate's root.
 pub mod memory {
+    pub use softdpu_memory::export::{ExportInfo, ImportInfo, Kind, exports, imports};
     pub use softdpu_memory::{
-        Access, Buf, BufPool, Element, ElementMut, HugePage, Memory, MemoryBuilder, PageSize, WindowError,
+        Access, Buf, BufPool, Dmabuf, Element, ElementMut, Export, HugePage, Memory, MemoryBuilder, PageSize,
+        Reach, RemoteBuf, RemoteMemory, WindowError,
     };
 }
 
@@ -80,7 +83,9 @@ pub mod compress {
 
 /// The AES-GCM engine: authenticated encryption.
 pub mod aes_gcm {
-    pub use softdpu_engines::aes_gcm::{AesGcm, Caps, Config, Decrypt, Direction, Encrypt, Iv, Key, TagLen};
+    pub use softdpu_engines::aes_gcm::{
+        AesGcm, Caps, Config, Decrypt, DecryptInPlace, Direction, Encrypt, EncryptInPlace, Iv, Key, TagLen,
+    };
 }
 
 /// The erasure-coding engine: redundancy blocks, and blocks back from them.
@@ -95,6 +100,68 @@ pub mod mmap_advise {
     pub use softdpu_engines::mmap_advise::{Caps, Config, InvalidateCache, MmapAdvise};
 }
 
+/// Sync events: 64-bit values that threads and processes change and wait for, directly or with tasks.
+///
+/// One side makes the event and gives its [`export`](sync_event::SyncEvent::export) away; whoever imports the bytes has the
+/// same value, in this process or in another one. Whether a side blocks its thread or awaits tasks is its own affair.
+///
+/// ```
+/// use softdpu::prelude::*;
+/// use softdpu::sync_event::{Condition, Config, NotifyAdd, SyncEvent, SyncEvents, WaitEqual};
+/// # fn main() -> softdpu::Result<()> {
+/// let session = Session::builder().board(Board::threads()).open()?;
+/// let device = session.first_with(EngineKind::SyncEvent)?.open()?;
+/// let ready = SyncEvent::new(&device)?;
+///
+/// // The other side; another process would have imported it.
+/// let theirs = ready.clone();
+/// let other = std::thread::spawn(move || {
+///     theirs.wait(Condition::equal(1))?; // blocks, and needs no progress engine
+///     theirs.add(1)
+/// });
+///
+/// let mut pe = ProgressEngine::new(&session)?;
+/// let mut tasks = Context::<SyncEvents>::start(&mut pe, &device, Config::of(&ready))?.wait(&mut pe)?;
+/// pe.run(async {
+///     tasks.submit(NotifyAdd(1))?.await.result?;
+///     tasks.submit(WaitEqual::to(2))?.await.result
+/// })?;
+/// assert_eq!(other.join().unwrap(), Ok(1)); // the value before
+/// # Ok(()) }
+/// ```
+pub mod sync_event {
+    pub use softdpu_engines::sync_event::{
+        Caps, Condition, Config, Get, NotifyAdd, NotifySet, SyncEvent, SyncEvents, WaitEqual, WaitNotEqual,
+    };
+}
+
+/// The channel between host and card: messages, and buffers that go straight into the other side's memory.
+///
+/// A [`Server`](comch::Server) runs on the card, a [`Client`](comch::Client) on the host; both are contexts, and both ends
+/// of a [`Connection`](comch::Connection) are alike from then on. [`manual::comch`] goes through all of it.
+pub mod comch {
+    pub use softdpu_engines::comch::face::{
+        Client, ClientBuilder, Connection, Consumer, ConsumerBuilder, ConsumerId, Delivery, Imm, Incoming,
+        Message, Opening, Opens, Payload, Producer, ProducerBuilder, Returned, Server, ServerBuilder,
+    };
+    pub use softdpu_engines::comch::{Caps, ComchClient, ComchConsumer, ComchProducer, ComchServer, Counters};
+}
+
+/// Clocks of the machine and of its cards, one by one or two at the same instant.
+///
+/// ```
+/// use softdpu::clock::{self, Clock};
+/// # fn main() -> softdpu::Result<()> {
+/// let before = clock::read(Clock::HostMonotonic)?;
+/// let pair = clock::read_both(Clock::HostMonotonic, Clock::CardFreeRunning)?;
+/// assert!(pair.primary >= before);
+/// println!("the card's clock stood at {:?}, give or take {} ns", pair.card, pair.margin);
+/// # Ok(()) }
+/// ```
+pub mod clock {
+    pub use softdpu_room::clock::{Clock, Pair, Reading, read, read_both};
+}
+
 /// What nearly every program needs.
 ///
 /// ```
@@ -107,8 +174,8 @@ pub mod mmap_advise {
 pub mod prelude {
     pub use crate::{
         Access, Board, Buf, BufPool, Class, Code, Context, Device, DeviceInfo, Done, Error, Handler,
-        HugePage, InFlight, Memory, Next, Outbox, PageSize, ProgressEngine, Rejected, Retry, Session, State,
-        Task, WindowError,
+        HugePage, InFlight, Memory, Next, Outbox, PageSize, ProgressEngine, Rejected, RemoteMemory, Retry,
+        Session, State, Task, WindowError,
     };
     pub use softdpu_card::EngineKind;
 }

@@ -89,6 +89,7 @@ fn handlers_batches_and_refusals() {
             dst.reset();
             Next::Again(Memcpy { src, dst })
         })),
+        ..Config::default()
     };
     let mut dma = rig.dma_with(config);
     let mut batch = dma.batch();

@@ -89,6 +89,7 @@ fn a_stop_brings_every_task_back_once() {
                     list.lock().unwrap().push((done.task.src.to_vec(), done.result));
                     Next::Again(done.task) // must not fly again once the context stops
                 })),
+                ..Config::default()
             };
             let mut dma = rig.dma_with(config);
             let mut flying = Vec::new();

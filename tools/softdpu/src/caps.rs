@@ -111,6 +111,19 @@ fn cap(function: &Function, row: &Row) -> Cap {
     Cap { call: row.name.clone(), family: row.family.clone(), answer, value }
 }
 
+fn sync_event(function: &Function, call: &str) -> Answer {
+    let Ok(caps) = softdpu::sync_event::Caps::of(function) else { return Answer::No };
+    let able = match call {
+        "doca_sync_event_cap_is_create_from_export_supported" => caps.import_pci,
+        "doca_sync_event_cap_is_export_to_remote_pci_supported" => caps.export_pci,
+        "doca_sync_event_cap_is_export_to_remote_net_supported"
+        | "doca_sync_event_cap_remote_net_is_create_from_export_supported" => caps.net,
+        call if call.starts_with("doca_sync_event_cap_task_") => caps.local,
+        _ => false,
+    };
+    if able { Answer::Yes } else { Answer::No }
+}
+
 /// The answers of the calls that the library carries out; `None` for a call that is not among them.
 fn answer(function: &Function, call: &str) -> Option<Answer> {
     let flag = |yes: bool| Answer::Number(u64::from(yes));
@@ -133,18 +146,55 @@ fn answer(function: &Function, call: &str) -> Option<Answer> {
         "doca_dma_cap_get_max_num_tasks" => on_dma(dma.max_num_tasks.into()),
         "doca_dma_cap_task_memcpy_get_max_buf_size" => on_dma(dma.max_buf_size),
         "doca_dma_cap_task_memcpy_get_max_buf_list_len" => on_dma(dma.max_buf_list_len.into()),
+        call if call.starts_with("doca_sync_event_cap_") => sync_event(function, call),
+        "doca_clock_cap_nic_free_running_is_supported"
+        | "doca_clock_cap_nic_real_time_is_supported"
+        | "doca_clock_cap_nic_dpa_timer_is_supported" => Answer::Yes,
         "doca_mmap_advise_cap_task_cache_invalidate_is_supported" => {
             match softdpu::mmap_advise::Caps::of(function) {
                 Ok(_) => Answer::Yes,
                 Err(_) => Answer::No,
             }
         }
+        call if call.starts_with("doca_comch_") => return comch(function, call),
         call if call.starts_with("doca_aes_gcm_") => return aes_gcm(function, call),
         call if call.starts_with("doca_compress_") => return compress(function, call),
         call if call.starts_with("doca_sha_") => return sha(function, call),
         call if call.starts_with("doca_ec_") => return erasure_coding(function, call),
+        call if call.starts_with("doca_rdma_") => return rdma(function, call),
         _ => return None,
     })
+}
+
+/// The answers of the channel between host and card: of its ends, and of producers and consumers.
+fn comch(function: &Function, call: &str) -> Option<Answer> {
+    let limits = &function.limits().comch;
+    let can = |feature| if function.has(feature) { Answer::Yes } else { Answer::No };
+    let number = |n: u32| Answer::Number(n.into());
+    let answer = match call.strip_prefix("doca_comch_")? {
+        "cap_server_is_supported" => return Some(can(Feature::ComchServer)),
+        "cap_client_is_supported" => return Some(can(Feature::ComchClient)),
+        "producer_cap_is_supported" => return Some(can(Feature::ComchProducer)),
+        "consumer_cap_is_supported" => return Some(can(Feature::ComchConsumer)),
+        "cap_get_max_name_len" => number(limits.max_name_len),
+        "cap_get_max_msg_size" => number(limits.max_msg_size),
+        "cap_get_max_recv_queue_size" => number(limits.max_recv_queue_size),
+        "cap_get_max_clients" => number(limits.max_clients),
+        "cap_get_max_send_tasks" => number(limits.max_send_tasks),
+        "producer_cap_get_max_num_tasks" | "consumer_cap_get_max_num_tasks" => {
+            number(limits.max_stream_tasks)
+        }
+        "producer_cap_get_max_buf_size" | "consumer_cap_get_max_buf_size" => {
+            number(limits.max_stream_buf_size)
+        }
+        "producer_cap_get_max_buf_list_len" => number(limits.max_stream_buf_list_len),
+        // Receives are single buffers.
+        "consumer_cap_get_max_buf_list_len" => number(1),
+        "producer_cap_get_max_producers" | "consumer_cap_get_max_consumers" => number(limits.max_streams),
+        "consumer_cap_get_max_imm_data_len" => number(limits.max_imm_data_len),
+        _ => return None,
+    };
+    Some(if function.supports(EngineKind::Comch) { answer } else { Answer::No })
 }
 
 /// The answers of the AES-GCM engine: the same calls for each direction.
@@ -232,6 +282,39 @@ fn erasure_coding(function: &Function, call: &str) -> Option<Answer> {
         "task_recover_is_supported" => can(Feature::EcRecover),
         _ => return None,
     })
+}
+
+/// The answers of the RDMA engine. Where a call asks for a transport, those for reliable connections; the table of global
+/// identifiers is no number, so that call's answer is whether there is one.
+fn rdma(function: &Function, call: &str) -> Option<Answer> {
+    let limits = &function.limits().rdma;
+    let number = |n: u32| Answer::Number(n.into());
+    let all = |features: &[Feature]| {
+        if features.iter().all(|f| function.has(*f)) { Answer::Yes } else { Answer::No }
+    };
+    let answer = match call.strip_prefix("doca_rdma_cap_")? {
+        "get_max_recv_queue_size" => number(limits.max_recv_queue_size),
+        "get_max_send_queue_size" => number(limits.max_send_queue_size),
+        "get_max_send_buf_list_len" => number(limits.max_send_buf_list_len),
+        "get_max_message_size" => number(limits.max_message_size),
+        "get_gid_table_size" => number(limits.gid_table_size),
+        "get_gid" => Answer::Yes,
+        "transport_type_is_supported" => all(&[Feature::RdmaTransportRc]),
+        "task_receive_get_max_dst_buf_list_len" if function.has(Feature::RdmaTransportRc) => {
+            number(limits.max_recv_buf_list_len)
+        }
+        "task_receive_get_max_dst_buf_list_len" => Answer::No,
+        "task_receive_is_supported" | "task_send_is_supported" => all(&[Feature::RdmaSend]),
+        "task_send_imm_is_supported" => all(&[Feature::RdmaSend, Feature::RdmaImmediate]),
+        "task_read_is_supported" => all(&[Feature::RdmaRead]),
+        "task_write_is_supported" => all(&[Feature::RdmaWrite]),
+        "task_write_imm_is_supported" => all(&[Feature::RdmaWrite, Feature::RdmaImmediate]),
+        "task_atomic_cmp_swp_is_supported" | "task_atomic_fetch_add_is_supported" => {
+            all(&[Feature::RdmaAtomic])
+        }
+        _ => return None,
+    };
+    Some(if function.supports(EngineKind::Rdma) { answer } else { Answer::No })
 }
 
 fn text(document: &Document) -> String {

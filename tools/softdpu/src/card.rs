@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use softdpu_card::{Machine, Profile, View};
+use softdpu_card::{Machine, Profile, Reach, View};
 
 use crate::message::Failure;
 
@@ -20,8 +20,8 @@ pub(crate) struct CardOptions {
 }
 
 /// The part of a help text that describes these options.
-pub(crate) const CARD_HELP: &str = "\
-  --side dpu|host|both        the functions to see (default both)
+// Not continued with a backslash, which would take the blanks of the first line.
+pub(crate) const CARD_HELP: &str = "  --side dpu|host|both        the functions to see (default both)
   --profile all|bf2|bf3|cx7   the card to imitate (default all)
   --config FILE               a topology file
 ";
@@ -63,6 +63,20 @@ impl CardOptions {
     /// The machine that a program started with these options and this environment sees. A refused option or
     /// file is wrong use; so is a refused variable.
     pub(crate) fn machine(&self) -> Result<Machine, Failure> {
+        self.build(None, None)
+    }
+
+    /// The same, seen from this side.
+    pub(crate) fn seen_from(&self, view: View) -> Result<Machine, Failure> {
+        self.build(Some(view), None)
+    }
+
+    /// The same, with memory of other processes reached in this way alone.
+    pub(crate) fn machine_reaching(&self, reach: Reach) -> Result<Machine, Failure> {
+        self.build(None, Some(reach))
+    }
+
+    fn build(&self, view: Option<View>, reach: Option<Reach>) -> Result<Machine, Failure> {
         let mut builder = Machine::builder();
         if let Some(path) = self.config.clone().or_else(|| variable("SOFTDPU_CONFIG").map(PathBuf::from)) {
             builder = builder.config_file(path);
@@ -70,8 +84,11 @@ impl CardOptions {
         if let Some(profile) = either(self.profile, "SOFTDPU_PROFILE")? {
             builder = builder.profile(profile);
         }
-        if let Some(view) = either(self.side, "SOFTDPU_SIDE")? {
+        if let Some(view) = either(view.or(self.side), "SOFTDPU_SIDE")? {
             builder = builder.view(view);
+        }
+        if let Some(reach) = either(reach, "SOFTDPU_REACH")? {
+            builder = builder.reach(reach);
         }
         match variable("SOFTDPU_STRICT").as_ref().map(|value| value.to_string_lossy()).as_deref() {
             _ if self.strict => builder = builder.strict(true),

@@ -16,6 +16,7 @@ mod message;
 mod output;
 mod run;
 mod session;
+mod top;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,7 @@ Commands:
   demo      take a file through the engines of the card and back, step by step
   cc        compile a C or C++ program for the card
   run       run a program with the card
+  top       show what the processes that share the cards are doing
   bench     measure an engine
 
 Options:
@@ -41,7 +43,8 @@ Options:
   -V, --version   the version
 
 Environment: SOFTDPU_SIDE (dpu, host, both), SOFTDPU_PROFILE (all, bf2, bf3, cx7),
-SOFTDPU_CONFIG (topology file), SOFTDPU_RUNTIME_DIR, SOFTDPU_LOG (level of messages).
+SOFTDPU_CONFIG (topology file), SOFTDPU_REACH (mapped, kernel, worker),
+SOFTDPU_RUNTIME_DIR, SOFTDPU_LOG (level of messages).
 Exit status: 0 done, 1 failed, 2 wrong use.
 ";
 
@@ -66,9 +69,13 @@ fn dispatch() -> Outcome {
             Some("devices") => devices::main(arguments),
             Some("caps") => caps::main(arguments),
             Some("demo") => demo::main(arguments),
+            // The second process of a demonstration.
+            Some(demo::CARD) => demo::card(arguments),
             Some("bench") => bench::main(arguments),
+            Some("top") => top::main(arguments),
             Some("cc") => cc::main(arguments),
             Some("run") => run::main(arguments),
+            Some(bench::OWNER) => bench::owner(arguments),
             Some("help") => output::print(HELP),
             _ => Err(Failure::usage(format!("unknown command '{}'", command.display()))),
         },

@@ -31,6 +31,11 @@ impl Failure {
         Self { text: text.into(), status }
     }
 
+    /// What it says.
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+
     /// Says it on stderr and gives the status.
     pub(crate) fn report(&self) -> ExitCode {
         eprintln!("softdpu: {}", self.text);

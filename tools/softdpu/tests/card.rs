@@ -75,10 +75,12 @@ fn wrong_use_is_explained() {
     assert!(fails(softdpu(&folder).args(["devices", "--yaml"]), 2).contains("--yaml"));
     assert!(fails(softdpu(&folder).args(["device"]), 2).contains("device"));
     fails(&mut softdpu(&folder), 2);
-    for help in
-        [&["--help"][..], &["devices", "--help"], &["caps", "-h"], &["run", "--help"], &["cc", "--help"]]
-    {
-        assert!(ok(softdpu(&folder).args(help)).contains("Usage: softdpu"));
+    assert!(ok(softdpu(&folder).arg("--help")).contains("Usage: softdpu"));
+    for name in ["devices", "caps", "demo", "run", "cc", "bench", "top"] {
+        let text = ok(softdpu(&folder).args([name, "--help"]));
+        assert!(text.contains(&format!("Usage: softdpu {name}")), "{text}");
+        let option = |line: &str| line.trim_start().starts_with("--");
+        assert!(text.lines().filter(|line| option(line)).all(|line| line.starts_with("  --")), "{text}");
     }
 }
 
@@ -90,11 +92,15 @@ fn call<'a>(device: &'a Value, name: &str) -> &'a str {
 
 /// Asks the library itself; prints one line per device and call.
 const ASKS: &str = r#"
+#include <doca_comch.h>
+#include <doca_comch_consumer.h>
+#include <doca_comch_producer.h>
 #include <doca_ctx.h>
 #include <doca_dev.h>
 #include <doca_dma.h>
 #include <doca_error.h>
 #include <doca_mmap.h>
+#include <doca_rdma.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -109,6 +115,7 @@ static void line(const char *call, doca_error_t status, uint64_t value)
 }
 
 #define ASK(type, call, object) do { type value = 0; doca_error_t s = call(object, &value); line(#call, s, value); } while (0)
+#define CAN(call, object) line(#call, call(object), 0)
 
 int main(void)
 {
@@ -135,7 +142,38 @@ int main(void)
 		ASK(size_t, doca_mmap_cap_get_max_export_access_token_size, list[i]);
 		ASK(uint64_t, doca_dma_cap_task_memcpy_get_max_buf_size, list[i]);
 		ASK(uint32_t, doca_dma_cap_task_memcpy_get_max_buf_list_len, list[i]);
-		line("doca_dma_cap_task_memcpy_is_supported", doca_dma_cap_task_memcpy_is_supported(list[i]), 0);
+		CAN(doca_dma_cap_task_memcpy_is_supported, list[i]);
+		CAN(doca_comch_cap_server_is_supported, list[i]);
+		CAN(doca_comch_cap_client_is_supported, list[i]);
+		CAN(doca_comch_producer_cap_is_supported, list[i]);
+		CAN(doca_comch_consumer_cap_is_supported, list[i]);
+		ASK(uint32_t, doca_comch_cap_get_max_name_len, list[i]);
+		ASK(uint32_t, doca_comch_cap_get_max_msg_size, list[i]);
+		ASK(uint32_t, doca_comch_cap_get_max_recv_queue_size, list[i]);
+		ASK(uint32_t, doca_comch_cap_get_max_clients, list[i]);
+		ASK(uint32_t, doca_comch_cap_get_max_send_tasks, list[i]);
+		ASK(uint32_t, doca_comch_producer_cap_get_max_num_tasks, list[i]);
+		ASK(uint32_t, doca_comch_producer_cap_get_max_buf_size, list[i]);
+		ASK(uint32_t, doca_comch_producer_cap_get_max_buf_list_len, list[i]);
+		ASK(uint32_t, doca_comch_producer_cap_get_max_producers, list[i]);
+		ASK(uint32_t, doca_comch_consumer_cap_get_max_num_tasks, list[i]);
+		ASK(uint32_t, doca_comch_consumer_cap_get_max_buf_size, list[i]);
+		ASK(uint32_t, doca_comch_consumer_cap_get_max_buf_list_len, list[i]);
+		ASK(uint32_t, doca_comch_consumer_cap_get_max_consumers, list[i]);
+		ASK(uint32_t, doca_comch_consumer_cap_get_max_imm_data_len, list[i]);
+		ASK(uint32_t, doca_rdma_cap_get_max_recv_queue_size, list[i]);
+		ASK(uint32_t, doca_rdma_cap_get_max_send_queue_size, list[i]);
+		ASK(uint32_t, doca_rdma_cap_get_max_send_buf_list_len, list[i]);
+		ASK(uint32_t, doca_rdma_cap_get_max_message_size, list[i]);
+		ASK(uint32_t, doca_rdma_cap_get_gid_table_size, list[i]);
+		CAN(doca_rdma_cap_task_receive_is_supported, list[i]);
+		CAN(doca_rdma_cap_task_send_is_supported, list[i]);
+		CAN(doca_rdma_cap_task_send_imm_is_supported, list[i]);
+		CAN(doca_rdma_cap_task_read_is_supported, list[i]);
+		CAN(doca_rdma_cap_task_write_is_supported, list[i]);
+		CAN(doca_rdma_cap_task_write_imm_is_supported, list[i]);
+		CAN(doca_rdma_cap_task_atomic_cmp_swp_is_supported, list[i]);
+		CAN(doca_rdma_cap_task_atomic_fetch_add_is_supported, list[i]);
 		if (doca_dma_cap_task_memcpy_is_supported(list[i]) != DOCA_SUCCESS)
 			continue;
 		if (doca_dev_open(list[i], &dev) != DOCA_SUCCESS || doca_dma_create(dev, &dma) != DOCA_SUCCESS)

@@ -3,7 +3,12 @@
 mod common;
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use common::{command, fails, folder, ok, softdpu, watchdog};
 use serde_json::Value;
@@ -25,6 +30,9 @@ const PIPELINE: [&str; 9] = [
     "sha",
     "compare",
 ];
+
+const SIDES: [&str; 7] =
+    ["host_export", "card_import", "card_fetch", "card_sha", "card_store", "host_wait", "host_compare"];
 
 fn names(document: &Value) -> Vec<&str> {
     document["stages"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect()
@@ -61,7 +69,7 @@ fn files_of_every_length() {
         assert_eq!(document["file"], "file");
         assert_eq!((document["bytes"].as_u64(), document["ok"].as_bool()), (Some(length as u64), Some(true)));
         let stages = document["stages"].as_array().unwrap();
-        assert_eq!(names(&document), [&STAGES[..], &PIPELINE].concat());
+        assert_eq!(names(&document), [&STAGES[..], &PIPELINE, &SIDES].concat());
         for stage in stages {
             assert_eq!(stage["ok"], true);
             assert!(stage["seconds"].as_f64().unwrap() >= 0.0);
@@ -71,6 +79,13 @@ fn files_of_every_length() {
             assert_eq!(stage["bytes_out"].as_u64(), Some(length as u64));
         }
         check_sums(&stages[8..], length as u64);
+        for stage in [17 + 2, 17 + 4, 17 + 5, 17 + 6].map(|at| &stages[at]) {
+            assert_eq!(
+                (number(&stage["bytes_in"]), number(&stage["bytes_out"])),
+                (length as u64, length as u64)
+            );
+        }
+        assert_eq!(document["card_process"]["sha256"], sha256(&bytes));
         assert_eq!(fs::read(folder.join("file")).unwrap(), bytes, "the file is only read");
     }
 }
@@ -129,13 +144,13 @@ fn what_a_card_lacks_is_left_out_and_said_so() {
     fs::write(folder.join("file"), noise(3_000_000)).unwrap();
     for (profile, lacks) in [
         ("bf2", &["aes_gcm_encrypt", "ec_create", "ec_recover", "aes_gcm_decrypt"][..]),
-        ("bf3", &["sha", "deflate", "inflate"][..]),
+        ("bf3", &["sha", "deflate", "inflate", "card_sha"][..]),
     ] {
         let mut demo = softdpu(&folder);
         let run = demo.args(["demo", "file", "--json", "--profile", profile]).output().unwrap();
         assert!(run.status.success());
         let document = json(&String::from_utf8(run.stdout).unwrap());
-        let there: Vec<_> = PIPELINE.into_iter().filter(|name| !lacks.contains(name)).collect();
+        let there: Vec<_> = PIPELINE.into_iter().chain(SIDES).filter(|name| !lacks.contains(name)).collect();
         assert_eq!(names(&document)[8..], there, "{profile}");
         let last = document["stages"].as_array().unwrap().last().unwrap();
         assert_eq!((number(&last["bytes_in"]), number(&last["bytes_out"])), (3_000_000, 3_000_000));
@@ -144,7 +159,8 @@ fn what_a_card_lacks_is_left_out_and_said_so() {
         for name in lacks {
             assert!(messages.contains(&format!("{name} skipped: ")), "{messages}");
             let line = text.lines().find(|line| line.trim_start().starts_with(name));
-            assert!(line.is_some_and(|line| line.contains("skipped: no device has ")), "{text}");
+            let who = if *name == "card_sha" { "0000:03:00.0" } else { "no device" };
+            assert!(line.is_some_and(|line| line.contains(&format!("skipped: {who} has "))), "{text}");
         }
     }
 }
@@ -175,7 +191,9 @@ fn the_file_need_not_be_writable_or_a_plain_one() {
     {
         assert!(text.contains(&format!("\n{}. {name}", number + 1)), "{text}");
     }
-    assert!(text.ends_with("The copy is identical, and so is what came back from the engines.\n"), "{text}");
+    let end =
+        "The copy is identical, and so is what came back from the engines and from the card's process.\n";
+    assert!(text.ends_with(end), "{text}");
     // Through a pipe, whose length nobody knows.
     let script = r#"head -c 3000000 /dev/zero | "$0" demo /dev/stdin --json"#;
     let document = json(&ok(command("sh", &folder).args(["-c", script, env!("CARGO_BIN_EXE_softdpu")])));
@@ -200,6 +218,113 @@ fn every_profile_with_an_engine() {
     assert_eq!(document["ok"], false);
     assert_eq!(document["stages"].as_array().unwrap().last().unwrap()["name"], "open");
     assert!(String::from_utf8_lossy(&run.stderr).contains("open: "));
+}
+
+/// A demonstration whose file is a pipe, after the card has taken two turns; and the card's process.
+fn half_way(folder: &Path) -> (Child, u32) {
+    let mut demo = softdpu(folder);
+    demo.args(["demo", "/dev/stdin", "--json"]).stdin(Stdio::piped());
+    let mut demo = demo.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // It asks for the ninth MiB when it has done with eight.
+    demo.stdin.as_mut().unwrap().write_all(&noise(9 << 20)).unwrap();
+    let card = children(demo.id()).into_iter().find(|pid| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).any(|word| word == b"demo-card")
+    });
+    let card = card.expect("a second process");
+    (demo, card)
+}
+
+/// The fields of a process behind its name: state, parent.
+fn state_of(pid: u32) -> Option<(String, u32)> {
+    let line = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = line.rsplit(')').next()?.split_whitespace();
+    Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?))
+}
+
+fn children(parent: u32) -> Vec<u32> {
+    let all = fs::read_dir("/proc").unwrap().flatten().filter_map(|e| e.file_name().to_str()?.parse().ok());
+    all.filter(|pid| state_of(*pid).is_some_and(|(_, of)| of == parent)).collect()
+}
+
+#[test]
+fn a_card_that_is_killed_fails_the_demonstration_and_nothing_else() {
+    let _watchdog = watchdog("a_card_that_is_killed_fails_the_demonstration_and_nothing_else");
+    let folder = folder("demo killed card");
+    let (mut demo, card) = half_way(&folder);
+    ok(command("sh", &folder).args(["-c", &format!("kill -9 {card}")]));
+    drop(demo.stdin.take());
+    let output = demo.wait_with_output().unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{messages}");
+    let told = format!("host_wait: the card's process {card} has ended: signal: 9");
+    assert!(messages.contains(&told), "{messages}");
+    let document = json(&String::from_utf8(output.stdout).unwrap());
+    assert_eq!((&document["ok"], &document["bytes"]), (&Value::Bool(false), &Value::from(9 << 20)));
+    assert_eq!(document["card_process"]["pid"], card);
+    assert_eq!(
+        names(&document),
+        [&STAGES[..], &PIPELINE, &["host_export", "card_import", "host_wait"]].concat()
+    );
+    let stages = document["stages"].as_array().unwrap();
+    let (last, others) = stages.split_last().unwrap();
+    assert!(others.iter().all(|stage| stage["ok"] == true), "{document}");
+    // Two turns were taken.
+    assert_eq!((&last["ok"], number(&last["bytes_in"])), (&Value::Bool(false), 8 << 20));
+}
+
+#[test]
+fn a_card_ends_with_its_host() {
+    let _watchdog = watchdog("a_card_ends_with_its_host");
+    let folder = folder("demo killed host");
+    let (mut demo, card) = half_way(&folder);
+    demo.kill().unwrap();
+    demo.wait().unwrap();
+    // Whoever inherits the process may be slow to notice that it has ended.
+    while state_of(card).is_some_and(|(state, _)| state != "Z") {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn the_card_reaches_the_host_as_it_is_told_to() {
+    let _watchdog = watchdog("the_card_reaches_the_host_as_it_is_told_to");
+    let folder = folder("demo reach");
+    let bytes = noise(5_000_000);
+    fs::write(folder.join("file"), &bytes).unwrap();
+    for reach in ["mapped", "worker"] {
+        let document =
+            json(&ok(softdpu(&folder).args(["demo", "file", "--json"]).env("SOFTDPU_REACH", reach)));
+        let card = &document["card_process"];
+        assert_eq!((&card["reach"], &card["sha256"]), (&reach.into(), &sha256(&bytes).into()));
+        assert_eq!((&card["host"], &card["card"]), (&"0000:b1:00.0".into(), &"0000:03:00.0".into()));
+        let text = ok(softdpu(&folder).args(["demo", "file"]).env("SOFTDPU_REACH", reach));
+        assert!(
+            text.contains(&format!("; reach: {reach}, ")) && text.contains("5000000 of 5000000"),
+            "{text}"
+        );
+    }
+    let error = fails(softdpu(&folder).args(["demo", "file"]).env("SOFTDPU_REACH", "far"), 2);
+    assert!(error.contains("SOFTDPU_REACH"), "{error}");
+    // The second process is started by the first, and by nobody else.
+    let error = fails(softdpu(&folder).arg("demo-card").stdin(Stdio::null()), 2);
+    assert!(error.contains("softdpu demo"), "{error}");
+}
+
+#[test]
+fn without_a_folder_to_meet_in_there_are_no_two_sides() {
+    let _watchdog = watchdog("without_a_folder_to_meet_in_there_are_no_two_sides");
+    let folder = folder("demo nowhere");
+    fs::write(folder.join("file"), noise(100_000)).unwrap();
+    let mut demo = softdpu(&folder);
+    let demo = demo.args(["demo", "file", "--json"]).env("SOFTDPU_RUNTIME_DIR", folder.join("file"));
+    let output = demo.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(messages.contains("host_export: ") && messages.contains("runtime folder"), "{messages}");
+    let document = json(&String::from_utf8(output.stdout).unwrap());
+    assert_eq!(names(&document)[17..], ["host_export"]);
+    assert_eq!((&document["stages"][17]["ok"], &document["ok"]), (&Value::Bool(false), &Value::Bool(false)));
 }
 
 #[test]
@@ -243,6 +368,26 @@ fn measurements_have_all_their_columns() {
 }
 
 #[test]
+fn memory_of_another_process_is_measured_in_every_reach() {
+    let _watchdog = watchdog("memory_of_another_process_is_measured_in_every_reach");
+    let folder = folder("bench between");
+    let mut bench = softdpu(&folder);
+    bench.args(["bench", "dma", "--between-processes", "--json", "--seconds", "0.02", "--sizes", "64,1M"]);
+    let document = json(&ok(bench.args(["--depth", "2", "--threads", "1,2", "--reach", "mapped,worker"])));
+    let rows = document["rows"].as_array().unwrap();
+    let columns = |name: &str| rows.iter().map(|row| row[name].to_string()).collect::<Vec<_>>().join(" ");
+    assert_eq!(columns("size"), "64 64 1048576 1048576 64 64 1048576 1048576");
+    let each = |first: &str, last: &str| [[first; 4].join(" "), [last; 4].join(" ")].join(" ");
+    assert_eq!(columns("reach"), each("\"mapped\"", "\"worker\""));
+    assert_eq!(columns("yardstick"), each("\"memcpy\"", "\"write\""));
+    assert!(rows.iter().all(|row| row["ns_per_task"].as_f64().unwrap() > 0.0), "{rows:?}");
+    let mut bench = softdpu(&folder);
+    bench.args(["bench", "dma", "--between-processes", "--seconds", "0.01", "--sizes", "4K", "--depth", "1"]);
+    let table = ok(bench.args(["--reach", "mapped"]));
+    assert!(table.lines().next().unwrap().ends_with("reach") && table.contains("mapped"), "{table}");
+}
+
+#[test]
 fn wrong_measurements_are_refused() {
     let _watchdog = watchdog("wrong_measurements_are_refused");
     let folder = folder("bench wrong");
@@ -255,6 +400,10 @@ fn wrong_measurements_are_refused() {
         (&["bench", "dma", "--threads", "1000000"], "--threads"),
         (&["bench", "dma", "--wait", "sleep"], "poll, event"),
         (&["bench", "dma", "--seconds", "nan"], "--seconds"),
+        (&["bench", "dma", "--between-processes", "--reach", "far"], "mapped, kernel, worker"),
+        (&["bench", "dma", "--reach", "mapped"], "--between-processes"),
+        (&["bench", "sha", "--between-processes"], "dma"),
+        (&["bench-owner", "mapped"], "bench-owner"),
         (&["bench", "dma", "--sizes", "1G", "--depth", "4096"], "bytes"),
         (&["bench", "dma", "--svg", "x.svg"], "not available yet"),
         (&["bench", "dma", "--compare", "x.json"], "not available yet"),

@@ -8,6 +8,7 @@
 //! | [`errors`] | What went wrong, and what can be done about it? |
 //! | [`threads`] | What may be where? |
 //! | [`cancellation`] | What happens to tasks nobody waits for? |
+//! | [`comch`] | How do host and card talk, and send each other buffers? |
 //! | [`promises`] | What does the compiler refuse? |
 
 #[doc = include_str!("model.md")]
@@ -22,5 +23,7 @@ pub mod errors {}
 pub mod threads {}
 #[doc = include_str!("cancellation.md")]
 pub mod cancellation {}
+#[doc = include_str!("comch.md")]
+pub mod comch {}
 #[doc = include_str!("promises.md")]
 pub mod promises {}

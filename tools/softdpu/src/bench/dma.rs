@@ -2,7 +2,7 @@
 
 use softdpu::card::{EngineKind, Machine};
 use softdpu::dma::{Config, Dma, Memcpy};
-use softdpu::memory::Memory;
+use softdpu::memory::{Memory, MemoryBuilder};
 use softdpu::{Access, Context, Device, Handler, ProgressEngine, Starting};
 
 use super::Row;
@@ -41,7 +41,7 @@ impl Subject for Memcpy {
         depth: u32,
         handler: Handler<Self>,
     ) -> softdpu::Result<Starting<Dma>> {
-        Context::start(pe, device, Config { memcpy: depth, on_memcpy: Some(handler) })
+        Context::start(pe, device, Config { memcpy: depth, on_memcpy: Some(handler), ..Config::default() })
     }
 
     fn renew(&mut self) {
@@ -51,8 +51,18 @@ impl Subject for Memcpy {
 
 /// As many tasks as fly at once, each with windows of its own that begin on a cache line, the sources filled.
 fn tasks(device: &Device, size: usize, depth: u32) -> Result<Vec<Memcpy>, String> {
+    tasks_in(Memory::heap, device, size, depth)
+}
+
+/// The same in memory of a kind.
+pub(super) fn tasks_in(
+    kind: impl Fn(usize) -> MemoryBuilder,
+    device: &Device,
+    size: usize,
+    depth: u32,
+) -> Result<Vec<Memcpy>, String> {
     let stride = size.next_multiple_of(64);
-    let memory = Memory::heap(2 * depth as usize * stride).access(Access::LOCAL_READ_WRITE);
+    let memory = kind(2 * depth as usize * stride).access(Access::LOCAL_READ_WRITE);
     let memory = memory.register(&[device.shared()]).map_err(text)?;
     let window = |n: usize| memory.buf(n * stride..n * stride + size).map_err(|e| e.to_string());
     let task = |i: usize| -> Result<Memcpy, String> {

@@ -91,6 +91,7 @@ pub(crate) fn row<T: Subject, Y: Lane>(
         yardstick: yardstick_name,
         yardstick_bytes_per_s: per_second(measured.yardstick_ns),
         ratio: measured.ratio,
+        reach: None,
         p50_ns: measured.p50_ns,
         p99_ns: measured.p99_ns,
         p999_ns: measured.p999_ns,

@@ -5,6 +5,7 @@
 //! ratio is the median over the rounds.
 
 mod aes_gcm;
+mod between;
 mod compress;
 mod dma;
 mod erasure_coding;
@@ -14,6 +15,7 @@ mod memcpy;
 mod options;
 mod sha;
 
+pub(crate) use between::{OWNER, owner};
 use lexopt::Parser;
 use serde::Serialize;
 use softdpu::card::{EngineKind, Machine};
@@ -51,6 +53,9 @@ pub(crate) struct Row {
     pub(crate) p50_ns: u64,
     pub(crate) p99_ns: u64,
     pub(crate) p999_ns: u64,
+    /// How the other process's memory was reached, if there was one: `mapped`, `kernel` or `worker`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reach: Option<&'static str>,
 }
 
 /// Measures one engine.
@@ -67,6 +72,15 @@ pub(crate) const ENGINES: &[(EngineKind, Bench)] = &[
 
 pub(crate) fn main(arguments: Parser) -> Outcome {
     let Some(options) = Options::parse(arguments)? else { return output::print(&options::help()) };
+    let rows = if options.reaches.is_empty() { here(&options)? } else { between::rows(&options)? };
+    if options.json {
+        return output::print(&output::json(&Document { rows })?);
+    }
+    output::print(&text(&rows))
+}
+
+/// All rows within this process.
+fn here(options: &Options) -> Result<Vec<Row>, Failure> {
     let machine = options.card.machine()?;
     let mut rows = Vec::new();
     for (kind, bench) in ENGINES.iter().filter(|(kind, _)| options.engine.is_none_or(|e| e == *kind)) {
@@ -74,16 +88,14 @@ pub(crate) fn main(arguments: Parser) -> Outcome {
             eprintln!("softdpu: {} is left out: no device has this engine", kind.name());
             continue;
         }
-        rows.extend(bench(&machine, &options).map_err(Failure::failed)?);
+        rows.extend(bench(&machine, options).map_err(Failure::failed)?);
     }
-    if options.json {
-        return output::print(&output::json(&Document { rows })?);
-    }
-    output::print(&text(&rows))
+    Ok(rows)
 }
 
 fn text(rows: &[Row]) -> String {
-    let mut table = Table::new(&[
+    let between = rows.iter().any(|r| r.reach.is_some());
+    let mut heading = vec![
         "engine",
         "op",
         "size",
@@ -99,9 +111,11 @@ fn text(rows: &[Row]) -> String {
         "p50 us",
         "p99 us",
         "p99.9 us",
-    ]);
+    ];
+    heading.extend(between.then_some("reach"));
+    let mut table = Table::new(&heading);
     for r in rows {
-        table.row([
+        let mut cells = vec![
             r.engine.to_owned(),
             r.op.to_owned(),
             size_text(r.size),
@@ -117,7 +131,9 @@ fn text(rows: &[Row]) -> String {
             micros(r.p50_ns),
             micros(r.p99_ns),
             micros(r.p999_ns),
-        ]);
+        ];
+        cells.extend(r.reach.map(str::to_owned));
+        table.row(cells);
     }
     table.text(&[2, 3, 4, 7, 8, 10, 11, 12, 13, 14])
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use lexopt::Parser;
 use lexopt::prelude::*;
+use softdpu::Reach;
 use softdpu::card::EngineKind;
 
 use super::ENGINES;
@@ -25,6 +26,8 @@ Options:
   --wait poll|event|both      look for completions all the time, or sleep until told (default poll)
   --face handler|future|both  how the program is told (default handler)
   --seconds N                 time per row (default 0.5)
+  --between-processes         dma alone: into memory that a second process exports, which sleeps meanwhile
+  --reach LIST                how that memory is reached: mapped, kernel, worker (default mapped,kernel)
   --json                      one JSON document, {\"rows\": [...]}
 ";
 
@@ -54,6 +57,8 @@ pub(crate) struct Options {
     pub(crate) waits: Vec<Wait>,
     pub(crate) faces: Vec<Face>,
     pub(crate) time: Duration,
+    /// The ways to another process's memory that are measured; none: within this process.
+    pub(crate) reaches: Vec<Reach>,
 }
 
 /// How completions are waited for.
@@ -101,8 +106,10 @@ impl Options {
             waits: vec![Wait::Poll],
             faces: vec![Face::Handler],
             time: Duration::from_millis(500),
+            reaches: Vec::new(),
         };
         let mut engine = None;
+        let mut between = false;
         while let Some(argument) = arguments.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
@@ -120,6 +127,8 @@ impl Options {
                     let all = [("handler", Face::Handler), ("future", Face::Future)];
                     options.faces = choice(&arguments.value()?, "--face", &all)?;
                 }
+                Long("between-processes") => between = true,
+                Long("reach") => options.reaches = reaches(&arguments.value()?)?,
                 Long("seconds") => options.time = seconds(&arguments.value()?)?,
                 Long(name) if LATER.contains(&name) => {
                     return Err(Failure::usage(format!(
@@ -135,8 +144,22 @@ impl Options {
             }
         }
         options.engine = which_engine(engine)?;
+        options.check_between(between)?;
         options.check_memory()?;
         Ok(Some(options))
+    }
+
+    fn check_between(&mut self, between: bool) -> Result<(), Failure> {
+        if !between && !self.reaches.is_empty() {
+            return Err(Failure::usage("bench: --reach goes with --between-processes"));
+        }
+        if between && self.engine != Some(EngineKind::Dma) {
+            return Err(Failure::usage("bench: --between-processes measures dma alone"));
+        }
+        if between && self.reaches.is_empty() {
+            self.reaches = vec![Reach::Mapped, Reach::KernelCopy];
+        }
+        Ok(())
     }
 
     /// A source and a destination per task in flight, for the engine and for the yardstick.
@@ -203,6 +226,11 @@ fn choice<T: Copy>(value: &OsString, option: &str, all: &[(&str, T)]) -> Result<
     let names: Vec<_> = all.iter().map(|(name, _)| *name).collect();
     let wrong = || Failure::usage(format!("bench: {option}: '{text}'; allowed: {}, both", names.join(", ")));
     found.map(|(_, t)| vec![*t]).ok_or_else(wrong)
+}
+
+fn reaches(value: &OsString) -> Result<Vec<Reach>, Failure> {
+    let wrong = |e| Failure::usage(format!("bench: --reach: {e}"));
+    value.to_string_lossy().split(',').map(|item| item.trim().parse().map_err(wrong)).collect()
 }
 
 fn seconds(value: &OsString) -> Result<Duration, Failure> {

@@ -11,6 +11,8 @@ use super::SUBMIT;
 use super::pipeline::Pipeline;
 use super::source::Source;
 use super::stages::{Bar, COMPARE, Stage, Stages};
+use super::two_sides::TwoSides;
+use crate::card::CardOptions;
 use crate::output::bytes_text;
 use crate::session;
 
@@ -39,9 +41,33 @@ struct Sum {
     difference: Option<u64>,
 }
 
-/// Takes everything that `source` has through the card: the copy of each round goes on through the compute engines, so
-/// that the source is read once and no more than a few pieces are in memory.
-pub(crate) fn copy_all(machine: Machine, source: &mut Source, stages: &mut Stages) -> Result<(), String> {
+/// Where copies go on to.
+#[derive(Debug)]
+struct Onward {
+    pipeline: Pipeline,
+    sides: TwoSides,
+}
+
+impl Onward {
+    fn feed(&mut self, pe: &mut ProgressEngine, bytes: &[u8]) {
+        self.pipeline.feed(pe, bytes);
+        self.sides.feed(bytes);
+    }
+
+    fn finish(&mut self, pe: &mut ProgressEngine) {
+        self.pipeline.finish(pe);
+        self.sides.finish(self.pipeline.digest());
+    }
+}
+
+/// Takes everything that `source` has through the card: the copy of each round goes on through the compute engines and to
+/// the other side, so that the source is read once and no more than a few pieces are in memory.
+pub(crate) fn copy_all(
+    options: &CardOptions,
+    machine: Machine,
+    source: &mut Source,
+    stages: &mut Stages,
+) -> Result<(), String> {
     let create = || {
         let session = session::open(machine);
         let pe = ProgressEngine::new(&session).map_err(text)?;
@@ -61,11 +87,11 @@ pub(crate) fn copy_all(machine: Machine, source: &mut Source, stages: &mut Stage
     let mut pairs = stages.phase("construct", construct, |pairs| {
         format!("{} pairs of buffers: windows of {} on that memory", pairs.len(), bytes_text(piece as u64))
     })?;
-    let mut pipeline =
-        Pipeline::open(&session, &mut pe, &device).map_err(|e| format!("compute engines: {e}"))?;
+    let pipeline = Pipeline::open(&session, &mut pe, &device).map_err(|e| format!("compute engines: {e}"))?;
+    let mut onward = Onward { pipeline, sides: TwoSides::open(options, session.machine()) };
     let mut bar = Bar::new(source.len(), stages.is_aloud());
-    let sum = copies(&mut dma, &mut pe, &mut pairs, source, (piece, &mut bar, &mut pipeline))?;
-    pipeline.finish(&mut pe);
+    let sum = copies(&mut dma, &mut pe, &mut pairs, source, (piece, &mut bar, &mut onward))?;
+    onward.finish(&mut pe);
     drop(bar);
     report(&sum, stages)?;
     let reclaim = || {
@@ -76,7 +102,7 @@ pub(crate) fn copy_all(machine: Machine, source: &mut Source, stages: &mut Stage
     };
     stages.phase("reclaim", reclaim, |()| "the buffers first, then the memory they stood on".to_owned())?;
     let release = || {
-        let outcome = pipeline.stop(&mut pe);
+        let outcome = onward.pipeline.stop(&mut pe);
         let stopped = dma.stop().wait(&mut pe).map_err(text);
         drop((pe, device, session));
         stopped.and(outcome)
@@ -86,8 +112,9 @@ pub(crate) fn copy_all(machine: Machine, source: &mut Source, stages: &mut Stage
             .to_owned()
     })?;
     let computed = outcome.report(stages);
+    let shared = onward.sides.report(stages);
     match sum.difference {
-        None => computed,
+        None => computed.and(shared),
         Some(at) => Err(format!("the copy differs from the original at byte {at}")),
     }
 }
@@ -134,13 +161,13 @@ fn pair(memory: &Memory, piece: usize, i: usize) -> Result<Pair, String> {
 }
 
 /// Fills, copies and compares, a round of pairs at a time, until the source is empty or something differs. Copies go on
-/// into the pipeline.
+/// from there.
 fn copies(
     dma: &mut Context<Dma>,
     pe: &mut ProgressEngine,
     pairs: &mut Vec<Pair>,
     source: &mut Source,
-    (piece, bar, pipeline): (usize, &mut Bar, &mut Pipeline),
+    (piece, bar, onward): (usize, &mut Bar, &mut Onward),
 ) -> Result<Sum, String> {
     let mut sum = Sum::default();
     let (mut idle, mut filled) = (std::mem::take(pairs), Vec::new());
@@ -168,7 +195,7 @@ fn copies(
         }
         sum.comparing += start.elapsed();
         for (pair, _) in done {
-            pipeline.feed(pe, pair.task.dst.as_slice().unwrap_or_default());
+            onward.feed(pe, pair.task.dst.as_slice().unwrap_or_default());
             idle.push(pair);
         }
         bar.at(sum.copied);

@@ -35,7 +35,7 @@ impl Running {
 
     /// The digest as programs print it.
     pub(crate) fn text(&self) -> String {
-        self.digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&self.digest)
     }
 
     /// Hashes a piece. Only the last one is no multiple of a block, or empty.
@@ -63,6 +63,11 @@ impl Running {
         }
         Ok(())
     }
+}
+
+/// A digest as programs print it.
+pub(crate) fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn text(error: softdpu::Error) -> String {

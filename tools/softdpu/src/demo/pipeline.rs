@@ -242,6 +242,12 @@ impl Pipeline {
         Ok(())
     }
 
+    /// What everything hashes to, once it has gone through.
+    pub(crate) fn digest(&self) -> Option<&[u8]> {
+        let hash = &self.hashes[0];
+        hash.is_finished().then_some(&hash.digest)
+    }
+
     /// Stops the engines; gives what is to be told.
     pub(crate) fn stop(self, pe: &mut ProgressEngine) -> Result<Outcome, String> {
         let (slots, piece) = (self.engines.slots, self.engines.piece);

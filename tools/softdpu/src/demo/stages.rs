@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::two_sides::CardProcess;
+
 /// The step that is no phase of a program but the point of the demonstration; it bears no number.
 pub(crate) const COMPARE: &str = "compare";
 
@@ -22,13 +24,14 @@ pub(crate) struct Stage {
 #[derive(Debug)]
 pub(crate) struct Stages {
     list: Vec<Stage>,
+    card_process: Option<CardProcess>,
     /// Whether phases are explained on stdout.
     aloud: bool,
 }
 
 impl Stages {
     pub(crate) fn new(aloud: bool) -> Self {
-        Self { list: Vec::new(), aloud }
+        Self { list: Vec::new(), card_process: None, aloud }
     }
 
     /// Carries out a phase that moves no data. `explain` tells what it achieved.
@@ -67,9 +70,10 @@ impl Stages {
         Ok(())
     }
 
-    /// Enters a step of the pipeline, which bears no number and is told in one line.
+    /// Enters a step of those that follow the phases; it bears no number.
     pub(crate) fn moved(&mut self, stage: Stage, line: &str) -> Result<(), String> {
         if self.aloud && stage.ok {
+            let line = line.replace('\n', &format!("\n{:19}", ""));
             say(&format!("   {:<15} {line}\n", stage.name))?;
         }
         self.list.push(stage);
@@ -92,6 +96,15 @@ impl Stages {
 
     pub(crate) fn is_aloud(&self) -> bool {
         self.aloud
+    }
+
+    /// Notes who was the card's process.
+    pub(crate) fn two_sides(&mut self, who: CardProcess) {
+        self.card_process = Some(who);
+    }
+
+    pub(crate) fn card_process(&self) -> Option<CardProcess> {
+        self.card_process.clone()
     }
 
     pub(crate) fn into_list(self) -> Vec<Stage> {

@@ -122,8 +122,7 @@ impl Tally {
             let stage = |ok| Stage { name, bytes_in, bytes_out, seconds, ok };
             match &sum.fate {
                 Fate::Taken(said) => {
-                    let volume = format!("{} -> {}", bytes_text(bytes_in), bytes_text(bytes_out));
-                    let text = format!("{volume:<22} {:>11}  {said}", rate(bytes_in.max(bytes_out), seconds));
+                    let text = format!("{}  {said}", figures(&stage(true)));
                     stages.moved(stage(true), text.trim_end())?;
                 }
                 Fate::Failed => stages.moved(stage(false), "")?,
@@ -132,6 +131,12 @@ impl Tally {
         }
         Ok(())
     }
+}
+
+/// What went in and came out, and how fast.
+pub(crate) fn figures(stage: &Stage) -> String {
+    let volume = format!("{} -> {}", bytes_text(stage.bytes_in), bytes_text(stage.bytes_out));
+    format!("{volume:<22} {:>11}", rate(stage.bytes_in.max(stage.bytes_out), stage.seconds))
 }
 
 /// Of the larger side of a step.
