@@ -44,7 +44,7 @@ impl<const N: usize> Subject for Copies<N> {
     }
 
     fn config(tasks: u32, handler: Option<Handler<Memcpy>>) -> dma::Config {
-        dma::Config { memcpy: tasks, on_memcpy: handler }
+        dma::Config { memcpy: tasks, on_memcpy: handler, ..dma::Config::default() }
     }
 
     fn task(&self, number: u64) -> Option<Memcpy> {
