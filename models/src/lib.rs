@@ -83,7 +83,12 @@ mod pe;
 mod ring;
 
 #[path = "../../crates/memory/src/quiesce.rs"]
-#[allow(dead_code, unreachable_pub, unused_qualifications, reason = "the file of the memory crate as it stands")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_qualifications,
+    reason = "the file of the memory crate as it stands"
+)]
 mod quiesce;
 
 /// Broken variants of the files.

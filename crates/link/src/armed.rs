@@ -23,15 +23,3 @@ pub fn wants_ring(word: &AtomicU32) -> bool {
     fence(Ordering::SeqCst);
     word.load(Ordering::Relaxed) != 0 && word.swap(0, Ordering::AcqRel) != 0
 }
-
-/// As [`wants_ring`], where the publishing was a sequentially consistent step that reads and writes at once. On x86 that
-/// is a full barrier itself, and only the compiler has to be told.
-#[inline]
-pub fn wants_ring_after_step(word: &AtomicU32) -> bool {
-    if cfg!(target_arch = "x86_64") {
-        core::sync::atomic::compiler_fence(Ordering::SeqCst);
-    } else {
-        fence(Ordering::SeqCst);
-    }
-    word.load(Ordering::Relaxed) != 0 && word.swap(0, Ordering::AcqRel) != 0
-}

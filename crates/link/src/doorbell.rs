@@ -147,14 +147,6 @@ impl Ringer {
             signal(self.event.as_fd());
         }
     }
-
-    /// As [`Ringer::ring`], where the publishing was a sequentially consistent step that reads and writes at once.
-    #[inline]
-    pub fn ring_after_step(&self) {
-        if armed::wants_ring_after_step(self.page.word32(self.at)) {
-            signal(self.event.as_fd());
-        }
-    }
 }
 
 /// Makes an event descriptor readable. A full counter is so already, and the owner may be gone: nothing to do about either.

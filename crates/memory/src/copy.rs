@@ -336,7 +336,9 @@ pub fn is_far<const N: usize>(lists: [Lent; N]) -> bool {
 }
 
 fn lie_in<const N: usize>(lists: [Lent; N], kind: u64) -> bool {
-    lists.into_iter().flat_map(|list| list.any().list()).any(|node| node.region().made() & kind != 0)
+    // Whether a buffer was released is found out later, with a line that says so.
+    let mut nodes = lists.into_iter().flat_map(|list| list.any().list());
+    nodes.any(|node| node.region_if_any().is_some_and(|region| region.made() & kind != 0))
 }
 
 /// The element of byte `skip`, counted by `size`, and where in it that byte is.

@@ -75,6 +75,13 @@ impl Node {
         unsafe { &*self.region.get() }
     }
 
+    /// The same for a descriptor that may have been released, or never taken.
+    #[inline]
+    pub(crate) fn region_if_any(&self) -> Option<&Region> {
+        // SAFETY: NULL until it is taken for the first time, then as in `region`.
+        unsafe { self.region.get().as_ref() }
+    }
+
     /// First address of the window.
     #[inline(always)]
     pub fn addr(&self) -> usize {

@@ -267,9 +267,8 @@ impl Core {
     /// C: is there a task in flight (or freed in flight) of which `holds` is true? For objects that tasks refer to, before
     /// they go.
     pub fn any_in_flight(&self, holds: impl Fn(&Slot) -> bool) -> bool {
-        let in_flight = |slot: &&Slot| {
-            matches!(slot.flight.state(), flight::FLYING | flight::HOOKED | flight::ORPHAN)
-        };
+        let in_flight =
+            |slot: &&Slot| matches!(slot.flight.state(), flight::FLYING | flight::HOOKED | flight::ORPHAN);
         self.bench().slots.iter().copied().filter(in_flight).any(holds)
     }
 

@@ -282,7 +282,7 @@ pub trait Work: Send + Sync {
         let _ = core;
         false
     }
-    /// Engines with peers: a task was submitted while the progress engine was armed.
+    /// Engines with peers: a task was submitted, or a stop asked for, while the progress engine was armed.
     fn rouse(&self) {}
     /// The context becomes idle; nobody else looks at it any more.
     fn idle(&self, core: &'static Core) {

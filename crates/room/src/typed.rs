@@ -277,6 +277,7 @@ impl<E: Engine> Context<E> {
     /// ```
     pub fn stop(self) -> Stopping<E> {
         request_stop(self.core);
+        self.core.rouse();
         Stopping::new(self)
     }
 
@@ -294,6 +295,9 @@ impl<E: Engine> fmt::Debug for Context<E> {
 
 impl<E: Engine> Drop for Context<E> {
     fn drop(&mut self) {
+        request_stop(self.core);
+        // Before it is given up: afterwards it may be gone.
+        self.core.rouse();
         give_up(self.core);
         sweep_graveyard();
     }

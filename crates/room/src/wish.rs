@@ -77,8 +77,8 @@ impl Core {
         !self.lane().is_unordered()
     }
 
-    /// After a submit, which another thread than the one that progresses may have made. Engines with peers never leave
-    /// the ring, so that the submit brought nothing back: whoever sleeps is told here.
+    /// After a submit or a stop, by whatever thread. Engines with peers never leave the ring, so that it brought nothing
+    /// back: whoever sleeps is told here.
     #[inline]
     pub(crate) fn rouse(&'static self) {
         if !self.lane().is_unordered() {

@@ -8,8 +8,8 @@ pub mod manual;
 pub use retry::Retry;
 pub use session::{Board, Device, DeviceInfo, Session, SessionBuilder};
 pub use softdpu_memory::{
-    Access, Buf, BufPool, Dmabuf, Element, ElementMut, Export, HugePage, Memory, MemoryBuilder, PageSize, Reach,
-    RemoteBuf, RemoteMemory, WindowError,
+    Access, Buf, BufPool, Dmabuf, Element, ElementMut, Export, HugePage, Memory, MemoryBuilder, PageSize,
+    Reach, RemoteBuf, RemoteMemory, WindowError,
 };
 pub use softdpu_room::batch::Batch;
 pub use softdpu_room::context::State;
@@ -144,7 +144,9 @@ pub mod comch {
         Client, ClientBuilder, Connection, Consumer, ConsumerBuilder, ConsumerId, Delivery, Imm, Incoming,
         Message, Opening, Opens, Payload, Producer, ProducerBuilder, Returned, Server, ServerBuilder,
     };
-    pub use softdpu_engines::comch::{Caps, ComchClient, ComchConsumer, ComchProducer, ComchServer, Counters};
+    pub use softdpu_engines::comch::{
+        Caps, ComchClient, ComchConsumer, ComchProducer, ComchServer, Counters,
+    };
 }
 
 /// Clocks of the machine and of its cards, one by one or two at the same instant.

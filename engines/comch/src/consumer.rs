@@ -4,7 +4,7 @@ mod poster;
 
 use crate::bell::Bell;
 use crate::engine::ComchConsumer;
-use crate::receives::{Filled, Receives};
+use crate::receives::{Filled, Posted, Receives};
 use crate::streams::{Member, News};
 use crate::sync::{AtomicBool, Ordering};
 use softdpu_memory::device::Device;
@@ -48,8 +48,6 @@ pub(crate) struct Consumer {
     tickets: Vec<Option<Ticket<ComchConsumer>>>,
     /// Filled, but the task has not come this way yet.
     early: Vec<Filled>,
-    /// Filled and accepted; empty between turns.
-    landed: Vec<(u32, Ticket<ComchConsumer>, Result<u64, Code>)>,
     filled: u64,
     exported: Option<Exported>,
     lent: Option<Export>,
@@ -68,11 +66,14 @@ impl Consumer {
     pub(crate) fn work(device: &Arc<Device>, setup: ConsumerSetup) -> Result<Box<dyn Work>> {
         let receives = Receives::create(setup.tasks)?;
         let count = setup.tasks as usize;
-        let (mut tickets, mut free) = (Vec::new(), Vec::new());
+        let (mut tickets, mut free, mut posted) = (Vec::new(), Vec::new(), Vec::new());
         let reserved = tickets.try_reserve_exact(count).and(free.try_reserve_exact(count));
-        reserved.map_err(|_| Error::new(Code::NoMemory, "no memory for receives"))?;
+        reserved
+            .and(posted.try_reserve_exact(count))
+            .map_err(|_| Error::new(Code::NoMemory, "no memory for receives"))?;
         tickets.resize_with(count, || None);
         free.extend((0..setup.tasks).rev());
+        posted.resize(count, Posted { slot: 0, addr: 0, room: 0 });
         let poster = Arc::new(Mutex::new(Poster {
             member: setup.member.clone(),
             region: setup.region,
@@ -80,6 +81,7 @@ impl Consumer {
             receives: receives.clone(),
             next: 0,
             free,
+            posted,
             closed: false,
         }));
         let consumer = Consumer {
@@ -89,7 +91,6 @@ impl Consumer {
             poster: poster.clone(),
             tickets,
             early: Vec::new(),
-            landed: Vec::with_capacity(count.min(AT_ONCE as usize)),
             filled: 0,
             exported: None,
             lent: None,
@@ -172,23 +173,12 @@ impl Consumer {
     /// Reports what was filled.
     fn report(&mut self, port: &mut Port<'_, ComchConsumer>) -> Turn {
         let mut turn = Turn::Idle;
-        // A stopping context reports all there is; there are never more than tasks.
-        let rounds = if port.is_stopping() { self.setup.tasks / AT_ONCE + 1 } else { 1 };
-        for _ in 0..rounds {
-            let count = self.receives.expect_filled(self.filled, AT_ONCE);
-            for _ in 0..count {
-                if let Some(filled) = self.receives.filled(self.filled) {
-                    self.filled += 1;
-                    self.land(port, filled);
-                }
-            }
-            self.hand_back(port);
-            if count > 0 {
-                turn = Turn::Busy;
-            }
-            if count < AT_ONCE {
-                break;
-            }
+        let limit = if port.is_stopping() { u32::MAX } else { AT_ONCE };
+        for _ in 0..limit {
+            let Some(filled) = self.receives.filled(self.filled) else { break };
+            self.filled += 1;
+            turn = Turn::Busy;
+            self.land(port, filled);
         }
         turn
     }
@@ -202,19 +192,12 @@ impl Consumer {
             }
             return;
         };
-        let result = accept(&self.receives, self.setup.imm, filled, port.job(&mut ticket));
-        self.landed.push((filled.slot, ticket, result));
-    }
-
-    /// Completes what landed, after its slots were given back: who learns of it may post again.
-    fn hand_back(&mut self, port: &mut Port<'_, ComchConsumer>) {
-        if self.landed.is_empty() {
-            return;
-        }
-        lock(&self.poster).free.extend(self.landed.iter().map(|(slot, ..)| *slot));
-        for (_, ticket, result) in self.landed.drain(..) {
-            port.complete(ticket, result);
-        }
+        let posted = lock(&self.poster).posted[filled.slot as usize];
+        let job = port.job(&mut ticket);
+        let result = accept(&self.receives, self.setup.imm, posted, filled, job);
+        // Only now: whoever posts the slot again lets a producer write into it.
+        lock(&self.poster).free.push(filled.slot);
+        port.complete(ticket, result);
     }
 
     /// Everything is given back.
@@ -291,7 +274,6 @@ impl Hardware for Consumer {
         for filled in core::mem::take(&mut self.early) {
             self.land(port, filled);
         }
-        self.hand_back(port);
         if self.report(port) == Turn::Busy {
             turn = Turn::Busy;
         }
@@ -319,6 +301,7 @@ impl Hardware for Consumer {
         if core::mem::take(&mut self.announced) {
             self.setup.member.carrier().retract(id);
         }
+        self.setup.member.idle();
     }
 
     fn admit(poster: &Arc<Mutex<Poster>>, job: &mut ReceiveJob) -> Result<(), Code> {

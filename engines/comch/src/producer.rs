@@ -63,19 +63,13 @@ struct Route {
     seen: u64,
 }
 
-/// What goes where.
-#[derive(Clone, Copy)]
-struct Part {
+/// A send that is not through.
+struct Move {
     src: Lent,
+    remote: Arc<Remote>,
     posted: Posted,
     from: u64,
     bytes: u64,
-}
-
-/// A send that is not through.
-struct Move {
-    remote: Arc<Remote>,
-    part: Part,
 }
 
 /// What submits and turns share.
@@ -118,9 +112,11 @@ impl Mover {
                 return Ok(());
             }
         };
-        let route = &mut self.routes[at];
-        let receives = &route.remote.parcel.receives;
-        let posted = match receives.take(&mut route.seen) {
+        let mut seen = self.routes[at].seen;
+        let taken = remote.parcel.receives.take(&mut seen);
+        let remote = remote.clone();
+        self.routes[at].seen = seen;
+        let posted = match taken {
             Take::Taken(posted) => posted,
             Take::Empty => return Err(Code::Again),
             Take::Closed => return Err(Code::NotFound),
@@ -130,14 +126,13 @@ impl Mover {
                 return Ok(());
             }
         };
-        receives.put_imm(posted.slot, imm);
-        let part = Part { src: job.src, posted, from: 0, bytes };
+        remote.parcel.receives.put_imm(posted.slot, imm);
+        let send = Move { src: job.src, remote, posted, from: 0, bytes };
         if self.moves.is_empty() && (bytes <= AT_ONCE || bytes > posted.room) {
-            let moved = self.carry(&part, at, bytes);
-            job.fate = Fate::Done(self.finish(&self.routes[at].remote, &part, moved));
+            let moved = self.carry(&send, at, bytes);
+            job.fate = Fate::Done(self.finish(&send, moved));
         } else {
-            let remote = route.remote.clone();
-            self.moves.push_back(Move { remote, part });
+            self.moves.push_back(send);
             job.fate = Fate::Later;
         }
         Ok(())
@@ -158,10 +153,10 @@ impl Mover {
     }
 
     /// Moves `n` bytes of a send.
-    fn carry(&mut self, send: &Part, route: usize, n: u64) -> Result<(), Code> {
+    fn carry(&mut self, send: &Move, route: usize, n: u64) -> Result<(), Code> {
         if send.bytes > send.posted.room {
             log::error!(target: crate::LOG, "{} bytes for consumer {}, the receive they met has room for {}", send.bytes,
-                self.routes[route].remote.parcel.id, send.posted.room);
+                send.remote.parcel.id, send.posted.room);
             return Err(Code::TooBig);
         }
         if n == 0 {
@@ -174,8 +169,8 @@ impl Mover {
             .reuse(addr, room, addr, 0)
             .and_then(|()| copy::transfer_part(src, window, send.from, n, false));
         moved.map_err(|error| {
-            let alive = self.routes[route].remote.is_alive() && window.region().is_open();
-            let ended = !alive || !self.member.carrier().is_up();
+            let ended =
+                !send.remote.is_alive() || !window.region().is_open() || !self.member.carrier().is_up();
             if ended { Code::ConnectionReset } else { error.code() }
         })
     }
@@ -193,28 +188,27 @@ impl Mover {
     }
 
     /// Says that a send is through.
-    fn finish(&self, remote: &Remote, send: &Part, moved: Result<(), Code>) -> Result<u64, Code> {
+    fn finish(&self, send: &Move, moved: Result<(), Code>) -> Result<u64, Code> {
         let (status, bytes) = match moved {
             Ok(()) => (0, send.bytes),
             Err(code) => (code.number(), 0),
         };
-        remote.parcel.receives.finish(send.posted.slot, status, bytes, self.member.id());
-        remote.ring();
+        send.remote.parcel.receives.finish(send.posted.slot, status, bytes, self.member.id());
+        send.remote.ring();
         moved.map(|()| bytes)
     }
 
     /// A chunk of the oldest send. False: there is none.
     fn step(&mut self) -> bool {
         let Some(mut send) = self.moves.pop_front() else { return false };
-        let part = &mut send.part;
-        let n = CHUNK.min(part.bytes - part.from);
+        let n = CHUNK.min(send.bytes - send.from);
         let moved = match self.route(send.remote.parcel.id) {
-            Some(at) => self.carry(part, at, n),
+            Some(at) => self.carry(&send, at, n),
             None => Err(Code::ConnectionReset),
         };
-        part.from += n;
-        if moved.is_err() || part.from == part.bytes {
-            let result = self.finish(&send.remote, &send.part, moved);
+        send.from += n;
+        if moved.is_err() || send.from == send.bytes {
+            let result = self.finish(&send, moved);
             self.finished.push_back(result);
         } else {
             self.moves.push_front(send);
@@ -225,7 +219,7 @@ impl Mover {
     /// The connection is over.
     fn give_up(&mut self) {
         while let Some(send) = self.moves.pop_front() {
-            let result = self.finish(&send.remote, &send.part, Err(Code::ConnectionReset));
+            let result = self.finish(&send, Err(Code::ConnectionReset));
             self.finished.push_back(result);
         }
         self.routes.clear();
@@ -283,33 +277,27 @@ impl Hardware for Producer {
             turn = Turn::Busy;
         }
         let up = self.member.carrier().is_up();
-        // Sends that were carried out inside submit need nothing of the mover.
-        let mut mover = None;
-        while let Some(mut ticket) = self.tickets.pop_front() {
-            let result = match port.job(&mut ticket).fate {
-                Fate::Done(result) => Some(result),
-                Fate::Later => {
-                    let mover = mover.get_or_insert_with(|| {
-                        let mut mover = lock(&self.mover);
-                        if !up {
-                            mover.give_up();
-                        } else if mover.step() {
-                            turn = Turn::Busy;
-                        }
-                        mover
-                    });
-                    mover.finished.pop_front()
-                }
-            };
-            match result {
-                Some(result) => port.complete(ticket, result),
-                None => {
-                    self.tickets.push_front(ticket);
-                    break;
+        if !self.tickets.is_empty() {
+            let mut mover = lock(&self.mover);
+            if !up {
+                mover.give_up();
+            } else if mover.step() {
+                turn = Turn::Busy;
+            }
+            while let Some(mut ticket) = self.tickets.pop_front() {
+                let result = match port.job(&mut ticket).fate {
+                    Fate::Done(result) => Some(result),
+                    Fate::Later => mover.finished.pop_front(),
+                };
+                match result {
+                    Some(result) => port.complete(ticket, result),
+                    None => {
+                        self.tickets.push_front(ticket);
+                        break;
+                    }
                 }
             }
         }
-        drop(mover);
         port.rely_on_alarm(self.tickets.is_empty());
         if !up && !port.is_stopping() {
             port.stop();
@@ -326,6 +314,7 @@ impl Hardware for Producer {
             self.member.streams().leave(number);
         }
         lock(&self.mover).give_up();
+        self.member.idle();
     }
 
     fn admit(mover: &Arc<Mutex<Mover>>, job: &mut ProduceJob) -> Result<(), Code> {

@@ -3,20 +3,18 @@
 //! ```text
 //!     0  taken: receives that producers took, and CLOSED    192  (unused)
 //!    64  posted: receives that the consumer posted          256  order: numbers of slots, as they were posted
-//!   128  done: where in `through` to look for a free place       through: numbers of slots, as they were done, and which one
+//!   128  done: slots that producers are through with             through: numbers of slots, as they were done, and which one
 //!                                                                slots
 //! ```
 //!
 //! Producers take receives in the order of posting with a compare-and-swap on `taken`, without the consumer doing
-//! anything; whoever took one has its slot to itself until it puts the slot's number into `through`, with a
-//! compare-and-swap on the first place that holds the number of the round before. That one step claims the place,
-//! publishes the slot and is the full barrier before the look at the doorbell. The consumer closes with a bit in `taken`,
-//! after which nobody takes any.
+//! anything; whoever took one has its slot to itself until it puts the slot's number into `through`. The consumer closes
+//! with a bit in `taken`, after which nobody takes any.
 //!
 //! Each side checks what the other wrote: numbers of slots against their count, lengths against what was posted,
 //! addresses against the memory that was lent.
 
-use crate::sync::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use crate::sync::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use softdpu_link::Segment;
 use softdpu_status::{Code, Error, Result};
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -31,9 +29,6 @@ const CLOSED: u64 = 1 << 63;
 
 /// How many receives ahead a producer looks.
 const AHEAD: u64 = 8;
-
-/// Looks for a free place after which the consumer is taken to write nonsense.
-const MOST_LOOKS: u64 = 1 << 16;
 
 /// In a slot.
 const ADDR: usize = 0;
@@ -131,7 +126,7 @@ impl Receives {
 
     /// The upper half of an entry of `through` that is valid: never that of the one before in the same place.
     fn stamp(&self, index: u64) -> u64 {
-        (index / (self.mask + 1)).wrapping_add(1) << 32
+        (index / (self.mask + 1) + 1) << 32
     }
 
     fn slot(&self, slot: u32) -> usize {
@@ -206,9 +201,8 @@ impl Receives {
         }
         if taken + AHEAD < seen {
             let slot = self.segment.word32(self.order(taken + AHEAD)).load(Relaxed);
-            self.segment.expect_own(slots_at(self.slots) + SLOT * slot as usize);
+            self.segment.expect(slots_at(self.slots) + SLOT * slot as usize);
         }
-        self.segment.expect_own(self.through(self.segment.word64(DONE).load(Relaxed)));
     }
 
     /// Producer: immediate data for a slot it took.
@@ -219,47 +213,15 @@ impl Receives {
         self.segment.word32(at + IMM_LEN).store(imm.len() as u32, Relaxed);
     }
 
-    /// Producer: is through with a slot. Its last step is a full barrier for [`softdpu_link::Ringer::ring_after_step`].
+    /// Producer: is through with a slot.
     #[inline]
     pub(crate) fn finish(&self, slot: u32, status: i32, bytes: u64, producer: u32) {
         let at = self.slot(slot);
         self.segment.word64(at + BYTES).store(bytes, Relaxed);
         self.segment.word32(at + STATUS).store(status as u32, Relaxed);
         self.segment.word32(at + PRODUCER).store(producer, Relaxed);
-        let hint = self.segment.word64(DONE);
-        let mut index = hint.load(Relaxed);
-        // Others may be faster many times; an end there is only for a consumer that writes nonsense, and hurts itself.
-        for _ in 0..MOST_LOOKS + 2 * self.mask {
-            let place = self.segment.word64(self.through(index));
-            let word = place.load(Relaxed);
-            // Rounds from the one that is looked for to the one that is there.
-            match (word.wrapping_sub(self.stamp(index)) >> 32) as u32 {
-                u32::MAX => {
-                    let mine = self.stamp(index) | u64::from(slot);
-                    if place.compare_exchange(word, mine, SeqCst, Relaxed).is_ok() {
-                        hint.store(index.wrapping_add(1), Relaxed);
-                        return;
-                    }
-                }
-                ahead => {
-                    let rounds = u64::from(ahead).wrapping_mul(self.mask + 1);
-                    index = index.wrapping_add(rounds).wrapping_add(1);
-                }
-            }
-        }
-    }
-
-    /// Consumer: gets near what is through from number `index` on, `most` at most. Returns how many there are.
-    #[inline]
-    pub(crate) fn expect_filled(&self, index: u64, most: u32) -> u32 {
-        for n in 0..most {
-            let word = self.segment.word64(self.through(index + u64::from(n))).load(Relaxed);
-            if word & !0xffff_ffff != self.stamp(index + u64::from(n)) {
-                return n;
-            }
-            self.segment.expect_own(slots_at(self.slots).wrapping_add(SLOT * (word as u32 as usize)));
-        }
-        most
+        let index = self.segment.word64(DONE).fetch_add(1, AcqRel);
+        self.segment.word64(self.through(index)).store(self.stamp(index) | u64::from(slot), Release);
     }
 
     /// Consumer: is slot number `index` through, in the order they were done?

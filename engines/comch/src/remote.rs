@@ -61,11 +61,11 @@ impl Remote {
             .clone()
     }
 
-    /// Wakes its program if that sleeps. Comes right after a receive was finished, which is the barrier it needs.
+    /// Wakes its program if that sleeps.
     #[inline]
     pub(crate) fn ring(&self) {
         if let Some(ringer) = &self.parcel.ringer {
-            ringer.ring_after_step();
+            ringer.ring();
         }
     }
 }

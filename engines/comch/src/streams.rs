@@ -217,6 +217,9 @@ pub struct Member {
     carrier: Arc<dyn Carrier>,
     role: Role,
     id: u32,
+    /// It is over when its context is idle (Rust), and not only when that is destroyed (C).
+    ends_idle: bool,
+    over: AtomicBool,
 }
 
 impl std::fmt::Debug for Member {
@@ -228,7 +231,28 @@ impl std::fmt::Debug for Member {
 impl Member {
     pub(crate) fn new(carrier: Arc<dyn Carrier>, role: Role) -> Result<Member> {
         let id = carrier.streams().enroll(role)?;
-        Ok(Member { carrier, role, id })
+        Ok(Member { carrier, role, id, ends_idle: false, over: AtomicBool::new(false) })
+    }
+
+    /// One that is over when its context is idle.
+    pub(crate) fn ending_idle(mut self) -> Member {
+        self.ends_idle = true;
+        self
+    }
+
+    /// Its context is idle.
+    pub(crate) fn idle(&self) {
+        if self.ends_idle {
+            self.end();
+        }
+    }
+
+    fn end(&self) {
+        if !self.over.swap(true, Ordering::AcqRel) {
+            self.streams().alive[self.role as usize].fetch_sub(1, Ordering::AcqRel);
+            // Whoever waits for the last of them to go.
+            self.streams().ring_all();
+        }
     }
 
     /// Its number on the connection.
@@ -247,9 +271,7 @@ impl Member {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        self.streams().alive[self.role as usize].fetch_sub(1, Ordering::AcqRel);
-        // Whoever waits for the last of them to go.
-        self.streams().ring_all();
+        self.end();
     }
 }
 

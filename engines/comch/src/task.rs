@@ -51,7 +51,7 @@ impl<E> std::fmt::Debug for Say<E> {
 
 fn from_job<E>(job: SendJob) -> Say<E> {
     // Jobs of the Rust face own what they are made of.
-    let (to, bytes) = job.owned.map_or_else(|| unreachable!("a message without an owner"), |owned| owned);
+    let (to, bytes) = job.owned.unwrap_or_else(|| unreachable!("a message without an owner"));
     Say { to: Peer(to), bytes, end: PhantomData }
 }
 

@@ -97,7 +97,7 @@ async fn all<const N: usize>(jobs: [Job<'_>; N]) {
 #[test]
 fn dropped_futures_lose_nothing() {
     alone("dropped_futures_lose_nothing", || {
-        let Rig { mut pe, client, there, .. } = rig(Board::inline(), 4, 8);
+        let Rig { mut pe, client, there, server: _server, .. } = rig(Board::inline(), 4, 8);
         let (mut sent, mut got, mut dropped) = (0u32, 0u32, 0);
         while got < 2000 {
             // A send that is dropped after one poll was sent, or was never begun.
@@ -134,7 +134,7 @@ fn dropped_futures_lose_nothing() {
 #[test]
 fn who_does_not_receive_stops_the_sender() {
     alone("who_does_not_receive_stops_the_sender", || {
-        let Rig { mut pe, client, there, .. } = rig(Board::inline(), 8, 16);
+        let Rig { mut pe, client, there, server: _server, .. } = rig(Board::inline(), 8, 16);
         let (mut sent, mut refused) = (0u32, 0);
         while refused < 1000 {
             match client.try_feed(sent.to_le_bytes()) {
@@ -191,7 +191,7 @@ fn one_client_that_takes_nothing_stops_no_other() {
 fn buffers_arrive_where_they_were_posted() {
     alone("buffers_arrive_where_they_were_posted", || {
         for board in BOARDS {
-            let Rig { mut pe, client, there, .. } = rig(board(), 8, 16);
+            let Rig { mut pe, client, there, server: _server, .. } = rig(board(), 8, 16);
             let theirs = Memory::heap(1 << 16).access(Access::PCI_READ_WRITE);
             let theirs = theirs.register(&[there.device()]).unwrap();
             let blocks = theirs.pool(4096).unwrap();
@@ -247,8 +247,14 @@ fn buffers_arrive_where_they_were_posted() {
             assert!(pe.run(producer.reclaim()).is_none());
             let nobody = pe.run(producer.send(ConsumerId::from(12345), Payload::imm(b"x").unwrap()));
             assert_eq!(nobody.unwrap_err().error.code(), Code::NotFound);
-            let empty = producer.try_feed(to, Payload::default());
-            assert_eq!(empty.unwrap_err().error.code(), Code::Again, "no receive is posted");
+            let empty = pe.run(producer.send(to, Payload::default()));
+            assert_eq!(
+                empty.unwrap_err().error.code(),
+                Code::InvalidValue,
+                "neither buffer nor immediate data"
+            );
+            let early = producer.try_feed(to, Payload::imm(b"early").unwrap());
+            assert_eq!(early.unwrap_err().error.code(), Code::Again, "no receive is posted");
 
             // The consumer goes: its memory is the program's alone again, the producer's end hears of it.
             consumer.post(blocks.take().unwrap()).unwrap();
@@ -352,7 +358,9 @@ fn connections_are_shared_by_threads() {
                 }));
                 parts.push(s.spawn(move || {
                     let mut pe = ProgressEngine::new(session).unwrap();
-                    (0..1000).map(|_| u32::from_le_bytes(pe.run(there.recv()).unwrap()[..].try_into().unwrap())).sum()
+                    (0..1000)
+                        .map(|_| u32::from_le_bytes(pe.run(there.recv()).unwrap()[..].try_into().unwrap()))
+                        .sum()
                 }));
             }
             let sum: u32 = parts.into_iter().map(|part| part.join().unwrap()).sum();

@@ -327,7 +327,8 @@ impl Compute for Compress {
         let (Some(src), Some(dst)) = (job.src.node(), job.dst.node()) else { return Shape::Small };
         let bytes = copy::volume(src);
         let grows = job.kind != Kind::CompressDeflate && bytes.saturating_mul(1032) > LONG_RESULT_FROM;
-        if copy::waits([job.src, job.dst]) || bytes > LONG_FROM || grows && view::room(dst) > LONG_RESULT_FROM {
+        if copy::waits([job.src, job.dst]) || bytes > LONG_FROM || grows && view::room(dst) > LONG_RESULT_FROM
+        {
             Shape::Whole
         } else {
             Shape::Small

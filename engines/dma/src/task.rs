@@ -40,7 +40,10 @@ where
     }
 
     #[inline(always)]
-    #[expect(clippy::expect_used, reason = "tasks come back as what they were; jobs of Rust are made by `into_job` alone")]
+    #[expect(
+        clippy::expect_used,
+        reason = "tasks come back as what they were; jobs of Rust are made by `into_job` alone"
+    )]
     fn from_job(job: Job) -> Self {
         let (src, dst) = job.owned.and_then(Pair::into_parts).expect("a job comes back as the task it was");
         Memcpy { src, dst }

@@ -73,7 +73,7 @@ pub(super) enum Phase {
 #[derive(Debug)]
 pub(super) enum Holder {
     Own(#[expect(dead_code, reason = "holds the region")] Lease),
-    Import(Imported),
+    Import(Box<Imported>),
 }
 
 /// Everything but what buffers need.
@@ -149,7 +149,15 @@ impl Mmap {
             .map_err(|_| Error::new(Code::NoMemory, "no memory for a device list"))?;
         devices.push(import.device().clone());
         let range = Some((region.base(), region.len()));
-        Ok(Mmap::with(region, Phase::Imported, Holder::Import(import), access, range, devices, user_data))
+        Ok(Mmap::with(
+            region,
+            Phase::Imported,
+            Holder::Import(Box::new(import)),
+            access,
+            range,
+            devices,
+            user_data,
+        ))
     }
 
     fn with(

@@ -40,7 +40,11 @@ pub fn any_order(
     drop(device);
 }
 
-pub fn futures_move(connection: &'static Connection, producer: &'static Producer, consumer: &'static Consumer) {
+pub fn futures_move(
+    connection: &'static Connection,
+    producer: &'static Producer,
+    consumer: &'static Consumer,
+) {
     fn moves<T: Send + 'static>(_: T) {}
     moves(connection.send(b"bytes"));
     moves(connection.recv());

@@ -18,9 +18,6 @@ const NONE: u32 = u32::MAX;
 pub struct ReceiveJob {
     pub(crate) dst: Lent,
     pub(super) slot: u32,
-    /// Where it was posted.
-    addr: u64,
-    room: u64,
     /// Why it cannot be posted.
     pub(super) fault: Option<Code>,
     producer: u32,
@@ -34,17 +31,7 @@ impl ReceiveJob {
     /// Into the room of a buffer; nobody's stands for immediate data alone.
     pub fn new(dst: Lent) -> ReceiveJob {
         let imm = [0; MAX_IMM as usize];
-        ReceiveJob {
-            dst,
-            slot: NONE,
-            addr: 0,
-            room: 0,
-            fault: None,
-            producer: 0,
-            imm_len: 0,
-            imm,
-            owned: None,
-        }
+        ReceiveJob { dst, slot: NONE, fault: None, producer: 0, imm_len: 0, imm, owned: None }
     }
 
     /// After success: who sent it.
@@ -73,6 +60,8 @@ pub(crate) struct Poster {
     pub(super) receives: Receives,
     pub(super) next: u64,
     pub(super) free: Vec<u32>,
+    /// What was posted in each slot.
+    pub(super) posted: Vec<Posted>,
     pub(super) closed: bool,
 }
 
@@ -86,8 +75,9 @@ impl Poster {
             Ok((addr, room)) => {
                 let slot = self.free.pop().ok_or(Code::Full)?;
                 job.slot = slot;
-                (job.addr, job.room) = (addr, room);
-                self.receives.post(self.next, Posted { slot, addr, room });
+                let posted = Posted { slot, addr, room };
+                self.posted[slot as usize] = posted;
+                self.receives.post(self.next, posted);
                 self.next += 1;
                 None
             }
@@ -126,21 +116,22 @@ pub(super) fn lock(poster: &Mutex<Poster>) -> MutexGuard<'_, Poster> {
 pub(super) fn accept(
     receives: &Receives,
     imm: u32,
+    posted: Posted,
     filled: Filled,
     job: &mut ReceiveJob,
 ) -> Result<u64, Code> {
     if filled.status != 0 {
         return Err(Code::from_number(filled.status).unwrap_or(Code::IoFailed));
     }
-    if filled.bytes > job.room || filled.imm_len > imm {
+    if filled.bytes > posted.room || filled.imm_len > imm {
         log::error!(target: crate::LOG, "producer {} says {} bytes and {} of immediate data, posted were {} and {imm}",
-            filled.producer, filled.bytes, filled.imm_len, job.room);
+            filled.producer, filled.bytes, filled.imm_len, posted.room);
         return Err(Code::IoFailed);
     }
     if filled.bytes > 0 {
         // A program may have given the buffer away meanwhile.
         match job.dst.node() {
-            Some(node) if node.tail() as u64 == job.addr && filled.bytes <= node.room() as u64 => {
+            Some(node) if node.tail() as u64 == posted.addr && filled.bytes <= node.room() as u64 => {
                 copy::commit(node, filled.bytes);
             }
             _ => return Err(Code::InvalidValue),

@@ -66,7 +66,10 @@ impl Client {
     ///
     /// # Panics
     /// Never: a client has its context until here.
-    #[expect(clippy::expect_used, reason = "the context is taken here and by the connection's end, which comes later")]
+    #[expect(
+        clippy::expect_used,
+        reason = "the context is taken here and by the connection's end, which comes later"
+    )]
     pub fn stop(self) -> Stopping<ComchClient> {
         self.office.close().expect("a client has its context").stop()
     }

@@ -168,8 +168,7 @@ impl Consumer {
         if self.memory.as_ref() != Some(buf.memory()) {
             log::error!(target: crate::LOG, "receive of consumer {}: a buffer in {:?}, its memory is {:?}", self.id,
                 buf.memory(), self.memory);
-            let error =
-                Error::new(Code::InvalidValue, "the buffer does not lie in the consumer's memory");
+            let error = Error::new(Code::InvalidValue, "the buffer does not lie in the consumer's memory");
             return Err(Rejected { error, back: buf });
         }
         self.submit(Some(buf)).map_err(|(error, back)| match back {
@@ -337,7 +336,7 @@ impl ConsumerBuilder {
             log::error!(target: crate::LOG, "{memory:?} grants {:?}; receives need PCI_READ_WRITE", memory.access());
             return Err(Error::new(Code::NotPermitted, "access right missing"));
         }
-        let member = Arc::new(self.hold.mailbox.connection().consumer()?);
+        let member = Arc::new(self.hold.mailbox.connection().consumer()?.ending_idle());
         let id = member.id();
         let setup = ConsumerSetup { member, region: None, memory: self.memory.clone(), tasks, imm };
         let starting = Context::start(pe, device, Some(setup))?;

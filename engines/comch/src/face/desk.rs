@@ -28,6 +28,8 @@ pub(super) trait Clerk: Send + 'static {
     fn landed(&mut self, note: Self::Note, done: Done<Self::Task>, wake: &mut Wakers);
 }
 
+/// A task, and what is noted with it.
+type Flying<C> = (InFlight<<C as Clerk>::Task>, <C as Clerk>::Note);
 type ContextOf<C> = Context<<<C as Clerk>::Task as Task>::Engine>;
 
 /// See the module.
@@ -40,7 +42,7 @@ pub(super) struct Desk<C: Clerk> {
 
 struct Inner<C: Clerk> {
     context: Option<ContextOf<C>>,
-    flying: Vec<Option<(InFlight<C::Task>, C::Note)>>,
+    flying: Vec<Option<Flying<C>>>,
     free: Vec<u32>,
     /// For a free place.
     waiting: Vec<Waker>,

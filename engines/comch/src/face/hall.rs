@@ -1,9 +1,9 @@
 //! Who is told of the events of a server or client: finds the mailbox of the connection.
 
+use super::connection::ConsumerId;
 use super::mailbox::{Mailbox, News};
 use super::message::Spare;
 use super::wakers::{Wakers, note};
-use super::connection::ConsumerId;
 use crate::connection::Connection;
 use crate::event::{Event, Listener, Message as Bytes};
 use crate::sync::{AtomicU32, Ordering};

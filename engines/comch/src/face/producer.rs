@@ -7,6 +7,7 @@ use super::payload::Payload;
 use super::produce::{Dispatch, Produce, Ticket};
 use crate::caps::Caps;
 use crate::engine::{ComchProducer, ProducerSetup};
+use crate::sync::{AtomicU64, Ordering};
 use core::fmt;
 use core::future::poll_fn;
 use core::task::{Context as TaskContext, Poll};
@@ -16,7 +17,6 @@ use softdpu_room::task::Rejected;
 use softdpu_room::typed::{Context, Stopping};
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use super::produce::Returned;
 
@@ -190,12 +190,7 @@ impl Producer {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    async fn feed_as(
-        &self,
-        number: u64,
-        to: ConsumerId,
-        payload: Payload,
-    ) -> Result<(), Rejected<Payload>> {
+    async fn feed_as(&self, number: u64, to: ConsumerId, payload: Payload) -> Result<(), Rejected<Payload>> {
         let (mut payload, mut stalls) = (Some(payload), 0u32);
         poll_fn(|cx| {
             let Some(sent) = payload.take() else { return Poll::Pending };
@@ -304,7 +299,7 @@ impl ProducerBuilder {
         let device = self.hold.office.device();
         let most = Caps::of(device.function())?.max_stream_tasks;
         let tasks = stream_tasks("sends", self.tasks, most)?;
-        let member = Arc::new(self.hold.mailbox.connection().producer()?);
+        let member = Arc::new(self.hold.mailbox.connection().producer()?.ending_idle());
         let id = member.id();
         let starting = Context::start(pe, device, Some(ProducerSetup { member, tasks }))?;
         Ok(Opening::new(starting, ProducerPlan { tasks, id, hold: self.hold }))

@@ -216,11 +216,7 @@ impl ServerBuilder {
         let setup = ServerSetup {
             name: self.name,
             host_function: representor.vhca_id(),
-            host_text: format!(
-                "host function {} (representor {})",
-                representor.pci(),
-                representor.iface()
-            ),
+            host_text: format!("host function {} (representor {})", representor.pci(), representor.iface()),
             ends,
         };
         Ok(Opening::new(Context::start(pe, device, Some(setup))?, plan))
