@@ -356,7 +356,7 @@ pub(crate) fn seek(head: &Node, mut skip: u64, size: impl Fn(&Node) -> usize) ->
 }
 
 /// Grows the destination list by `bytes`, element by element in list order. Nothing grows when memory failed meanwhile
-/// (see [`fault`](crate::fault)): the task is about to fail.
+/// (see [`fault`]): the task is about to fail.
 pub fn commit(dst: &Node, bytes: u64) {
     if fault::is_pending() {
         return;

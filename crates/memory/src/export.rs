@@ -1,6 +1,6 @@
 //! Export and import: handing a range to somebody else as a few plain bytes.
 //!
-//! [`export`](fn@export) makes an [`Exported`] with the bytes of a descriptor; [`import`] turns such bytes into an
+//! [`export`](fn@export) makes an [`Exported`] with the bytes of a descriptor; [`import`](fn@import) turns such bytes into an
 //! [`Imported`] with a region of its own over the same memory. A descriptor is good only while it stands in a table of
 //! the process: dropping the [`Exported`] takes it out and closes the region of every importer, so that later tasks
 //! fail and none touches memory that its owner took back.

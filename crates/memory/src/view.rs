@@ -16,7 +16,7 @@
 //!
 //! Memory of another process that is not mapped here is copied piece by piece, which can fail: what could not be read
 //! is zero then, what could not be written is lost, and the hold notes it ([`Hold::check`]). An engine that does not ask
-//! fails all the same, see [`fault`](crate::fault).
+//! fails all the same, see [`fault`].
 //!
 //! Whoever carries out a task has its lists to itself (by ownership in Rust, by the contract in C); several threads that
 //! carry out parts of one task each take a hold and stay within their own part of the destination.

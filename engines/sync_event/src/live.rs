@@ -60,7 +60,7 @@ impl Live {
     /// The value lives in the data of a buffer, of which `keep` is the owner if it has one.
     ///
     /// # Errors
-    /// As [`check_buffer`].
+    /// As `check_buffer`.
     pub(crate) fn in_buffer(lent: Lent, keep: Option<Buf>) -> Result<Live> {
         let Some(node) = lent.node() else {
             log::error!(target: LOG, "the buffer of a sync event is NULL or was released");
