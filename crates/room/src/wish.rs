@@ -79,11 +79,16 @@ impl Core {
 
     /// After a submit or a stop, by whatever thread. Engines with peers never leave the ring, so that it brought nothing
     /// back: whoever sleeps is told here.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn rouse(&'static self) {
-        if !self.lane().is_unordered() {
-            return;
+        if self.lane().is_unordered() {
+            self.rouse_peers();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rouse_peers(&'static self) {
         crate::sync::fence(Ordering::SeqCst);
         if self.engine().is_some_and(|pe| pe.signal.is_armed()) {
             self.work().rouse();
