@@ -52,13 +52,8 @@ impl Threads {
         let wanted = (cores - 1).clamp(1, MOST_WORKERS);
         let mut started = 0;
         for i in 0..wanted {
-            let spawned = std::thread::Builder::new()
-                .name(format!("softdpu-{i}"))
-                .stack_size(256 << 10)
-                .spawn(move || {
-                    softdpu_room::sys::block_signals();
-                    self.work()
-                });
+            let thread = std::thread::Builder::new().name(format!("softdpu-{i}")).stack_size(256 << 10);
+            let spawned = softdpu_link::with_signals_blocked(|| thread.spawn(move || self.work()));
             match spawned {
                 Ok(_) => started += 1,
                 Err(e) => {

@@ -33,6 +33,7 @@ mod sys;
 pub use bytes::copy_shared;
 pub use doorbell::{Doorbell, Invitation, Ringer};
 pub use folder::Folder;
+pub use number::checksum64;
 pub use owner::Owner;
 pub use ring::{Broken, Front, Receiver, Sender, max_message, ring_bytes};
 pub use segment::{Mapping, Segment};

@@ -1,7 +1,7 @@
 //! Numbers made of names. They tell names apart; they are no protection against somebody who wants two to be equal.
 
-/// FNV-1a with 64 bits.
-pub(crate) fn checksum64(bytes: &[u8]) -> u64 {
+/// FNV-1a with 64 bits. Each step is a bijection, so any change of a single byte changes the result.
+pub fn checksum64(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |sum, &b| (sum ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3))

@@ -28,7 +28,7 @@ mod share;
 mod table;
 mod wire;
 
-pub use descriptor::{Damage, Descriptor, Kind, MAX_DESCRIPTOR, MAX_TOKEN, checksum};
+pub use descriptor::{Damage, Descriptor, Kind, MAX_DESCRIPTOR, MAX_TOKEN, Reader, checksum, same_bytes};
 pub use import::{Imported, import, import_for_peer};
 pub use overview::{ExportInfo, ImportInfo, exports, imports};
 

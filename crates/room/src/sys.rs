@@ -1,5 +1,5 @@
-//! Two system calls that no safe wrapper offers, and the processor's cycle counter.
-#![expect(unsafe_code, reason = "membarrier, the signal mask and the cycle counter have no safe wrapper")]
+//! The system call that no safe wrapper offers, and the processor's cycle counter.
+#![expect(unsafe_code, reason = "membarrier and the cycle counter have no safe wrapper")]
 
 const CMD_REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
 const CMD_PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
@@ -19,16 +19,6 @@ pub(crate) fn membarrier() {
     if !call(CMD_PRIVATE_EXPEDITED) {
         // Cannot happen after a successful registration, except in a child of fork; be safe there too.
         core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
-    }
-}
-
-/// Blocks all signals on the calling thread, so that the program's handlers never run on a thread of the library.
-pub fn block_signals() {
-    // SAFETY: both sets live on this stack frame; the calls only read and write them.
-    unsafe {
-        let mut all = core::mem::zeroed();
-        libc::sigfillset(&mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &all, core::ptr::null_mut());
     }
 }
 

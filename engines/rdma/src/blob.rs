@@ -99,9 +99,7 @@ impl Blob {
 
 /// FNV-1a with a final mix.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
-    let sum = bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325u64, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let sum = softdpu_link::checksum64(bytes);
     (sum ^ sum >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 

@@ -11,8 +11,8 @@
 //! All numbers are little-endian. Every value has one form only: what decodes encodes to the same bytes again.
 
 use softdpu_card::PciAddr;
-use softdpu_memory::export::checksum;
 use softdpu_memory::export::identity::{Card, Owner};
+use softdpu_memory::export::{Reader, checksum, same_bytes};
 use std::fmt;
 
 /// The most bytes an export may ever have.
@@ -118,6 +118,11 @@ impl Descriptor {
         self.secret
     }
 
+    /// Is it that one? In a time that tells nothing of where the secrets differ.
+    pub(crate) fn is_same(&self, other: &Descriptor) -> bool {
+        same_bytes(&self.encode(), &other.encode())
+    }
+
     /// The bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(LEN);
@@ -179,21 +184,6 @@ impl Descriptor {
             secret,
             card: Card { folder, topology, name },
         })
-    }
-}
-
-/// Takes fixed pieces off the front. There are as many as `decode` asks for: the layout is as long as the input.
-struct Reader<'a>(&'a [u8]);
-
-impl Reader<'_> {
-    fn take<const N: usize>(&mut self) -> [u8; N] {
-        match self.0.split_first_chunk() {
-            Some((piece, rest)) => {
-                self.0 = rest;
-                *piece
-            }
-            None => [0; N],
-        }
     }
 }
 

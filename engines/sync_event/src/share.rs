@@ -104,7 +104,7 @@ pub(crate) fn find(descriptor: &Descriptor) -> Result<Lendable, Missing> {
     if mine.peek().is_none() {
         return Err(Missing::Gone);
     }
-    mine.find(|r| r.descriptor == *descriptor).map(|r| r.lendable.clone()).ok_or(Missing::Different)
+    mine.find(|r| r.descriptor.is_same(descriptor)).map(|r| r.lendable.clone()).ok_or(Missing::Different)
 }
 
 /// First byte of an answer.

@@ -153,11 +153,12 @@ impl fmt::Display for Damage {
     }
 }
 
-/// FNV-1a. Each step is a bijection, so any change of a single byte changes the result.
-pub fn checksum(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |sum, &b| (sum ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3))
+pub use softdpu_link::checksum64 as checksum;
+
+/// Are they equal? Takes the same time whatever is different, so that a secret cannot be found piece by piece.
+pub fn same_bytes(one: &[u8], other: &[u8]) -> bool {
+    let differ = |sum: u8, (a, b): (&u8, &u8)| sum | core::hint::black_box(a ^ b);
+    one.len() == other.len() && one.iter().zip(other).fold(0, differ) == 0
 }
 
 impl Descriptor {
@@ -254,11 +255,14 @@ impl Descriptor {
     }
 }
 
-/// Takes fixed pieces off the front. There are as many as `decode` asks for: the layout is as long as the input.
-struct Reader<'a>(&'a [u8]);
+/// Takes fixed pieces off the front. There are as many as are asked for where the length was checked before; zeros
+/// follow.
+#[derive(Debug)]
+pub struct Reader<'a>(pub &'a [u8]);
 
 impl Reader<'_> {
-    fn take<const N: usize>(&mut self) -> [u8; N] {
+    /// The next `N` bytes.
+    pub fn take<const N: usize>(&mut self) -> [u8; N] {
         match self.0.split_first_chunk() {
             Some((piece, rest)) => {
                 self.0 = rest;

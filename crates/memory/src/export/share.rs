@@ -1,6 +1,7 @@
 //! An export as its owner keeps it for other processes: who uses it, and how it is taken back.
 
 use super::descriptor::Descriptor;
+use super::descriptor::same_bytes;
 use super::wire::Grant;
 use crate::backing::Backing;
 use crate::far::Mark;
@@ -90,11 +91,9 @@ impl Share {
         self.process == std::process::id()
     }
 
-    /// Is that the descriptor? Takes the same time whatever is different, so that a secret cannot be found piece by
-    /// piece.
+    /// Is that the descriptor?
     pub(super) fn is_named_by(&self, bytes: &[u8]) -> bool {
-        let differ = |sum: u8, (a, b): (&u8, &u8)| sum | std::hint::black_box(a ^ b);
-        bytes.len() == self.bytes.len() && bytes.iter().zip(&self.bytes).fold(0, differ) == 0
+        same_bytes(bytes, &self.bytes)
     }
 
     /// Admits process `pid` as an importer: its index, and the page of its marks.
