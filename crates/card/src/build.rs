@@ -6,8 +6,10 @@
 use crate::feature::FeatureSet;
 use crate::function::{CardInfo, Function, FunctionKind, Representor, Side};
 use crate::machine::{Machine, Settings, View};
+use crate::port::Plug;
 use crate::profile::Mode;
 use crate::topology::{CardPlan, FunctionPlan, Ipv4, Plan};
+use crate::wire;
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
@@ -44,8 +46,16 @@ fn functions(card: &CardPlan, first: u16, settings: &Arc<Settings>) -> Vec<Funct
         .zip(&card.functions)
         .map(|(number, plan)| function(plan, number, Arc::clone(&info), Arc::clone(settings)))
         .collect();
+    // Impossible wires were refused when the plan was read.
+    let wires = wire::wires(card, first).unwrap_or_default();
+    for function in &mut functions {
+        let plug = Plug { number: function.vhca_id, is_representor: false };
+        function.wired_to = wires.get(&plug).copied().unwrap_or(plug);
+    }
     if card.mode == Mode::Dpu {
-        for (target, representor) in representors(card, first) {
+        for (target, mut representor) in representors(card, first) {
+            let plug = Plug { number: representor.vhca_id, is_representor: true };
+            representor.wired_to = wires.get(&plug).copied().unwrap_or(plug);
             functions[target].representors.push(Arc::new(representor));
         }
     }
@@ -77,6 +87,9 @@ fn function(plan: &FunctionPlan, number: u16, card: Arc<CardInfo>, settings: Arc
         gid: ipv4.map_or(ipv6, mapped),
         vhca_id: number,
         active_rate: plan.rate,
+        backend: plan.backend.clone(),
+        wired_to: Plug { number, is_representor: false },
+        steering: plan.steer.clone(),
         features,
         limits: plan.limits.clone(),
         representors: Vec::new(),
@@ -110,7 +123,7 @@ fn mapped([a, b, c, d]: [u8; 4]) -> [u8; 16] {
 ///
 /// Without a word in the topology host port N is shown on card port N, or on the first one when there are
 /// fewer; virtual and scalable functions follow the physical function that stands before them.
-fn representors(card: &CardPlan, first: u16) -> Vec<(usize, Representor)> {
+pub(crate) fn representors(card: &CardPlan, first: u16) -> Vec<(usize, Representor)> {
     let ports: Vec<usize> = (0..card.functions.len())
         .filter(|&at| card.functions[at].side == Side::Dpu && card.functions[at].kind == FunctionKind::Pf)
         .collect();
@@ -142,6 +155,7 @@ fn representors(card: &CardPlan, first: u16) -> Vec<(usize, Representor)> {
             vuid: format!("SOFTDPU{:016X}F{number}", hash_text(&card.name)),
             kind: plan.kind,
             vhca_id: number,
+            wired_to: Plug { number, is_representor: true },
         };
         result.push((target, representor));
     }
@@ -189,6 +203,9 @@ fn hash(card: &CardPlan) -> u64 {
                 write!(fnv, "|{:?}|{:?}|{:?}", plan.ipv4, plan.ipv6, plan.mac)?;
             }
             write!(fnv, "|{:?}|{:?}", plan.represented_on, plan.representor)?;
+            if let Some(wire) = &plan.wire {
+                write!(fnv, "|wire={wire}")?;
+            }
             for (group, field, value) in plan.limits.entries() {
                 write!(fnv, "|{group}.{field}={value}")?;
             }

@@ -11,9 +11,12 @@ use crate::function::{FunctionKind, Side};
 use crate::limits::{Limits, SetError};
 use crate::machine::Settings;
 use crate::pci::PciAddr;
+use crate::port::Backend;
 use crate::profile::{Mode, Profile};
 use crate::real;
+use crate::steer;
 use crate::topology::{self, CardPlan, FunctionPlan, Ipv4, MAX_CARDS, MAX_FUNCTIONS, Plan};
+use crate::wire;
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use toml::Spanned;
@@ -122,6 +125,7 @@ fn card(
     }
     check_references(card, &plan)?;
     bond::apply(&card.bond, &mut plan)?;
+    wires(card, &plan)?;
     Ok(plan)
 }
 
@@ -167,6 +171,9 @@ fn function(
         plan.rate = rate.get_ref() * 1_000_000_000;
     }
     addresses(spec, &mut plan)?;
+    plan.backend = backend(entry, &plan)?;
+    plan.steer = steer::rules(&spec.steer)?;
+    plan.wire = spec.wire.as_ref().map(|name| checked_name(name, "interface name", 15)).transpose()?;
     plan.limits = limits.clone();
     set_limits(&mut plan.limits, &spec.limits)?;
     plan.removed = removed(&spec.without)?;
@@ -205,6 +212,36 @@ fn addresses(spec: &Entry, plan: &mut FunctionPlan) -> Result<(), Bad> {
         })?);
     }
     Ok(())
+}
+
+/// What is behind the port: what the file says, else the real interface, else the wires of the card.
+fn backend(entry: &Spanned<Entry>, plan: &FunctionPlan) -> Result<Backend, Bad> {
+    let spec = entry.get_ref();
+    let real = plan.real.then(|| plan.iface.clone());
+    let (kind, interface) = match (&spec.backend, &spec.interface) {
+        (Some(kind), Some(name)) => (kind.get_ref().as_str(), Some(name.get_ref().clone())),
+        (Some(kind), None) => {
+            let kind = kind.get_ref().as_str();
+            (kind, real.filter(|_| matches!(kind, "packet" | "afxdp")))
+        }
+        (None, Some(name)) => return Err(bad(name, "`interface` needs a `backend`: tap, packet or afxdp")),
+        (None, None) if spec.pcap_read.is_some() || spec.pcap_write.is_some() => ("pcap", None),
+        (None, None) => return Ok(real.map_or(Backend::Loop, Backend::Packet)),
+    };
+    Backend::assemble(kind, interface, spec.pcap_read.clone(), spec.pcap_write.clone()).map_err(|cause| {
+        spec.backend.as_ref().map_or_else(|| bad(entry, &*cause), |backend| bad(backend, &*cause))
+    })
+}
+
+/// Every wire leads somewhere, and no port has two.
+fn wires(card: &Card, plan: &CardPlan) -> Result<(), Bad> {
+    let Err((at, cause)) = wire::wires(plan, 0) else { return Ok(()) };
+    let name = plan.functions[at].wire.as_ref();
+    let place = card.function.iter().filter_map(|entry| entry.get_ref().wire.as_ref());
+    match place.into_iter().find(|wire| Some(wire.get_ref()) == name) {
+        Some(wire) => Err(bad(wire, cause)),
+        None => Err(Bad { offset: 0, cause }),
+    }
 }
 
 /// An address, or `none`.

@@ -5,8 +5,10 @@
 use crate::function::{FunctionKind, Side};
 use crate::profile::{Mode, Profile};
 use crate::reach::Reach;
+use crate::steer::SteerEntry;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use toml::Spanned;
 
 /// `[limits.ENGINE] NAME = VALUE`, as written.
@@ -60,6 +62,13 @@ pub(crate) struct Entry {
     pub(crate) ipv6: Option<Spanned<String>>,
     pub(crate) mac: Option<Spanned<String>>,
     pub(crate) rate_gbps: Option<Spanned<u64>>,
+    pub(crate) backend: Option<Spanned<String>>,
+    pub(crate) interface: Option<Spanned<String>>,
+    pub(crate) pcap_read: Option<PathBuf>,
+    pub(crate) pcap_write: Option<PathBuf>,
+    pub(crate) wire: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(crate) steer: Vec<Spanned<SteerEntry>>,
     #[serde(default)]
     pub(crate) without: Vec<Spanned<String>>,
     #[serde(default)]

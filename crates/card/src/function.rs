@@ -5,7 +5,9 @@ use crate::feature::{Feature, FeatureSet};
 use crate::limits::Limits;
 use crate::machine::Settings;
 use crate::pci::PciAddr;
+use crate::port::{Backend, Plug};
 use crate::profile::{Mode, Profile};
+use crate::steer::SteerRule;
 use serde::Deserialize;
 use std::fmt;
 use std::sync::Arc;
@@ -118,6 +120,9 @@ pub struct Function {
     pub(crate) gid: [u8; 16],
     pub(crate) vhca_id: u16,
     pub(crate) active_rate: u64,
+    pub(crate) backend: Backend,
+    pub(crate) wired_to: Plug,
+    pub(crate) steering: Vec<SteerRule>,
     pub(crate) features: FeatureSet,
     pub(crate) limits: Limits,
     pub(crate) representors: Vec<Arc<Representor>>,
@@ -213,6 +218,21 @@ impl Function {
         self.active_rate
     }
 
+    /// What is behind its network port.
+    pub fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
+    /// The other end of the wire at its port; counts while the backend is [`Backend::Loop`].
+    pub fn wired_to(&self) -> Plug {
+        self.wired_to
+    }
+
+    /// Which queues of its port get which frames, while a program has said nothing itself.
+    pub fn steering(&self) -> &[SteerRule] {
+        &self.steering
+    }
+
     /// Engines of the function.
     pub fn engines(&self) -> EngineSet {
         self.features.engines()
@@ -280,6 +300,7 @@ pub struct Representor {
     pub(crate) vuid: String,
     pub(crate) kind: FunctionKind,
     pub(crate) vhca_id: u16,
+    pub(crate) wired_to: Plug,
 }
 
 impl Representor {
@@ -306,6 +327,11 @@ impl Representor {
     /// Number of the represented function in the machine, see [`Function::vhca_id`].
     pub fn vhca_id(&self) -> u16 {
         self.vhca_id
+    }
+
+    /// The other end of its wire.
+    pub fn wired_to(&self) -> Plug {
+        self.wired_to
     }
 
     /// Whether the represented function can be plugged in and out; software cards have none of those.

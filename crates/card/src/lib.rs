@@ -12,6 +12,8 @@
 //! | `profile.rs` | which card has which feature |
 //! | `limits.rs` | one table of limits: fields, defaults, allowed values |
 //! | `function.rs` | a function and a representor, as programs see them |
+//! | `port.rs`, `wire.rs` | what is behind a network port, and which ports are wired to each other |
+//! | `steer.rs` | which queue gets which frames |
 //! | `topology.rs` | the plan of a machine before it is built, and the default plan |
 //! | `config.rs`, `file.rs`, `bond.rs`, `real.rs` | the plan written as a TOML file |
 //! | `machine.rs`, `build.rs`, `find.rs` | from plan to machine; finding a function by name |
@@ -28,12 +30,16 @@ mod find;
 mod function;
 mod limits;
 mod machine;
+mod path;
 mod pci;
 mod plane;
+mod port;
 mod profile;
 mod reach;
 mod real;
+mod steer;
 mod topology;
+mod wire;
 
 pub use engine_kind::{EngineKind, EngineSet};
 pub use error::ConfigError;
@@ -45,7 +51,10 @@ pub use limits::{
     Limits, RdmaLimits, ShaLimits, SyncEventLimits,
 };
 pub use machine::{Machine, MachineBuilder, Settings, View};
+pub use path::RdmaPath;
 pub use pci::{ParsePciError, PciAddr};
 pub use plane::Plane;
+pub use port::{Backend, Plug};
 pub use profile::{Mode, Profile};
 pub use reach::Reach;
+pub use steer::SteerRule;

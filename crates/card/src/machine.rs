@@ -4,6 +4,7 @@ use crate::build;
 use crate::config;
 use crate::error::ConfigError;
 use crate::function::{Function, Side};
+use crate::port::Backend;
 use crate::profile::Profile;
 use crate::reach::Reach;
 use crate::topology::{self, Plan};
@@ -21,6 +22,8 @@ const PROFILE: &str = "SOFTDPU_PROFILE";
 const SIDE: &str = "SOFTDPU_SIDE";
 /// Variable that switches strict mode on or off.
 const STRICT: &str = "SOFTDPU_STRICT";
+/// Variables that say what is behind a port, each followed by the name of its interface.
+const PORT: &str = "SOFTDPU_PORT_";
 /// Variable that demands a reach.
 const REACH: &str = "SOFTDPU_REACH";
 
@@ -99,7 +102,8 @@ impl Machine {
     /// `SOFTDPU_PROFILE` (`all`, `bf2`, `bf3`, `cx7`) is the profile of every card and beats the file;
     /// `SOFTDPU_SIDE` (`dpu`, `host`, `both`) chooses what is seen; `SOFTDPU_STRICT` (`0`, `1`) beats the
     /// file's `strict`; `SOFTDPU_REACH` (`mapped`, `kernel`, `worker`) beats its `reach`. A variable that is empty
-    /// counts as not set.
+    /// counts as not set. `SOFTDPU_PORT_p0`, and so on for every interface, is the backend of that port, e.g.
+    /// `tap:sd0`, and beats the file.
     pub fn from_env() -> Result<Machine, ConfigError> {
         Machine::from_variables(|name| std::env::var_os(name))
     }
@@ -139,7 +143,8 @@ impl Machine {
                 reach.parse().map_err(|cause: String| ConfigError::new(cause).with_variable(REACH))?;
             builder = builder.reach(reach);
         }
-        builder.build().map_err(|error| match (error.variable(), error.file()) {
+        let build = |builder: MachineBuilder| builder.build_with(|iface| text_of_port(&get, iface));
+        build(builder).map_err(|error| match (error.variable(), error.file()) {
             // What a file says wrong came in through the variable that named the file.
             (None, Some(_)) => error.with_variable(CONFIG),
             _ => error,
@@ -189,6 +194,7 @@ pub struct MachineBuilder {
     view: View,
     strict: Option<bool>,
     reach: Option<Reach>,
+    ports_from_env: bool,
 }
 
 impl MachineBuilder {
@@ -228,12 +234,34 @@ impl MachineBuilder {
         MachineBuilder { reach: Some(reach), ..self }
     }
 
+    /// Has `SOFTDPU_PORT_p0` and so on say what is behind ports, as [`Machine::from_env`] does.
+    #[must_use]
+    pub fn ports_from_env(self) -> MachineBuilder {
+        MachineBuilder { ports_from_env: true, ..self }
+    }
+
     /// Builds the machine.
     ///
     /// # Errors
     /// [`ConfigError`] when a file cannot be read or its content is refused.
     pub fn build(self) -> Result<Machine, ConfigError> {
+        let asks = self.ports_from_env;
+        self.build_with(
+            |iface| if asks { text_of_port(|name| std::env::var_os(name), iface) } else { Ok(None) },
+        )
+    }
+
+    /// The same; `port` tells the backend of a port by the name of its interface, where it beats the rest.
+    fn build_with(
+        self,
+        port: impl Fn(&str) -> Result<Option<Backend>, ConfigError>,
+    ) -> Result<Machine, ConfigError> {
         let mut plan = self.plan()?;
+        for function in plan.cards.iter_mut().flat_map(|card| &mut card.functions) {
+            if let Some(backend) = port(&function.iface)? {
+                function.backend = backend;
+            }
+        }
         if let Some(strict) = self.strict {
             plan.settings.strict = strict;
         }
@@ -261,6 +289,17 @@ impl MachineBuilder {
             }
         }
     }
+}
+
+/// What a variable says about the port of an interface.
+fn text_of_port(get: impl Fn(&str) -> Option<OsString>, iface: &str) -> Result<Option<Backend>, ConfigError> {
+    let name = format!("{PORT}{iface}");
+    let Some(value) = get(&name).filter(|value| !value.is_empty()) else { return Ok(None) };
+    let value = value.into_string().map_err(|_| "the value is not UTF-8".to_owned());
+    value
+        .and_then(|value| value.parse())
+        .map(Some)
+        .map_err(|cause| ConfigError::new(format!("{name}: {cause}")))
 }
 
 /// The text of a file of bounded size, or why there is none.

@@ -17,16 +17,19 @@ pub enum Reach {
     KernelCopy,
     /// The owner's service thread copies.
     Worker,
+    /// It is on another machine: connections to its owner reach it.
+    Network,
 }
 
 impl Reach {
-    /// `local`, `mapped`, `kernel` or `worker`.
+    /// `local`, `mapped`, `kernel`, `worker` or `network`.
     pub const fn name(self) -> &'static str {
         match self {
             Reach::Local => "local",
             Reach::Mapped => "mapped",
             Reach::KernelCopy => "kernel",
             Reach::Worker => "worker",
+            Reach::Network => "network",
         }
     }
 }

@@ -8,7 +8,9 @@ use crate::function::{BondMember, FunctionKind, Side};
 use crate::limits::Limits;
 use crate::machine::Settings;
 use crate::pci::PciAddr;
+use crate::port::Backend;
 use crate::profile::{Mode, Profile};
+use crate::steer::SteerRule;
 
 /// Most functions a machine can have, over all cards and both sides.
 pub(crate) const MAX_FUNCTIONS: usize = 1024;
@@ -55,6 +57,12 @@ pub(crate) struct FunctionPlan {
     pub(crate) ipv6: Option<[u8; 16]>,
     pub(crate) mac: Option<[u8; 6]>,
     pub(crate) rate: u64,
+    /// What is behind the port.
+    pub(crate) backend: Backend,
+    /// Name of the port at the other end of the wire.
+    pub(crate) wire: Option<String>,
+    /// Which queue gets which frames.
+    pub(crate) steer: Vec<SteerRule>,
     pub(crate) removed: FeatureSet,
     pub(crate) limits: Limits,
     /// Host functions: the card function that shows the representor.
@@ -80,6 +88,9 @@ impl FunctionPlan {
             ipv6: None,
             mac: None,
             rate: profile.port_rate(),
+            backend: Backend::Loop,
+            wire: None,
+            steer: Vec::new(),
             removed: FeatureSet::EMPTY,
             limits: Limits::of(profile),
             represented_on: None,

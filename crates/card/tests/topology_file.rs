@@ -332,3 +332,96 @@ fn deep_nesting_is_an_error_not_a_stack_overflow() {
         }
     });
 }
+
+#[test]
+fn ports_have_backends_and_wires() {
+    use softdpu_card::{Backend, Plug};
+    let machine = machine(EXAMPLE);
+    let functions = machine.functions();
+    let port = |number: u16, is_representor: bool| Plug { number, is_representor };
+    assert_eq!(*functions[0].backend(), Backend::Tap("sd0".into()));
+    assert_eq!(*functions[1].backend(), Backend::Loop);
+    assert_eq!(functions[1].wired_to(), port(1, false), "written down: to itself");
+    assert_eq!(functions[0].wired_to(), port(0, false), "nothing is left for it");
+    assert_eq!(functions[3].wired_to(), port(3, true));
+    assert_eq!(functions[0].representors()[0].wired_to(), port(3, false));
+    assert_eq!(functions[5].backend().to_string(), "pcap:read=in.pcap,write=out.pcap");
+    assert_eq!(
+        functions[9].backend().to_string(),
+        "packet:lo",
+        "a real interface is reached by packet sockets"
+    );
+    // The host functions of a plain card are its ports.
+    assert_eq!(functions[9].wired_to(), port(9, false));
+}
+
+#[test]
+fn default_ports_are_wired_side_by_side() {
+    use softdpu_card::Plug;
+    let wires = |profile| {
+        let machine = Machine::builder().profile(profile).build().unwrap();
+        machine
+            .functions()
+            .iter()
+            .map(|f| f.wired_to())
+            .map(|p| (p.number, p.is_representor))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(wires(Profile::All), [(1, false), (0, false), (2, true), (3, true)]);
+    assert_eq!(wires(Profile::Cx7), [(1, false), (0, false)]);
+    let all = Machine::builder().build().unwrap();
+    let shown = &all.functions()[0].representors()[0];
+    assert_eq!(shown.wired_to(), Plug { number: 2, is_representor: false });
+}
+
+#[test]
+fn backends_and_wires_that_cannot_be_are_refused_at_their_place() {
+    let with =
+        |lines: &str| format!("[[card]]\n[[card.function]]\nside = \"dpu\"\npci = \"03:00.0\"\n{lines}\n");
+    for (lines, cause) in [
+        ("backend = \"wire\"", "unknown backend `wire`; allowed: loop, tap, packet, afxdp, pcap"),
+        ("backend = \"packet\"", "needs the name of an interface"),
+        ("interface = \"eth0\"", "`interface` needs a `backend`"),
+        ("wire = \"p7\"", "`p7` is no port of this card; those that are: p0"),
+    ] {
+        let (place, text) = refusal(&with(lines));
+        assert!(text.contains(cause), "{text}");
+        assert_eq!(place.map(|(line, _)| line), Some(5), "{text}");
+    }
+    let twice = "[[card]]\n\
+        [[card.function]]\nside = \"dpu\"\npci = \"03:00.0\"\nwire = \"p1\"\n\
+        [[card.function]]\nside = \"dpu\"\npci = \"03:00.1\"\n\
+        [[card.function]]\nside = \"dpu\"\npci = \"04:00.0\"\nwire = \"p1\"\n";
+    assert!(refusal(twice).1.contains("`p1` is wired twice"), "{}", refusal(twice).1);
+}
+
+#[test]
+fn steering_rules_are_read_and_checked() {
+    let example = machine(EXAMPLE);
+    let rules = example.functions()[1].steering();
+    assert_eq!(rules.len(), 2);
+    assert_eq!(rules[0].dst, Some(("192.0.2.0".parse().unwrap(), 24)));
+    assert_eq!(
+        (rules[0].protocol, rules[0].dst_port, rules[0].ether_type),
+        (Some(17), Some(4791), Some(0x800))
+    );
+    assert_eq!((&rules[0].queues[..], rules[0].mark, rules[0].tag), (&[0, 1][..], 1234, 7));
+    assert!(rules[1].queues.is_empty() && rules[1].dst.is_none());
+    let with = |lines: &str| {
+        format!(
+            "[[card]]\n[[card.function]]\nside = \"dpu\"\npci = \"03:00.0\"\n[[card.function.steer]]\n{lines}\n"
+        )
+    };
+    for (lines, cause) in [
+        ("dst_port = 1", "needs either `queues` or `drop = true`"),
+        ("drop = true\nqueues = [1]", "needs either"),
+        ("queues = [0]\nsrc = \"10.0.0.0/33\"", "neither an IP address nor a prefix"),
+        ("queues = [0]\nprotocol = \"gre\"", "unknown protocol `gre`; allowed: icmp, tcp"),
+        ("queues = [0]\nvlan = 4096", "0 to 4095"),
+        ("queues = [0]\ndst_mac = \"x\"", "not an Ethernet address"),
+        ("queues = [0]\nport = 7", "unknown field `port`"),
+    ] {
+        let (place, text) = refusal(&with(lines));
+        assert!(text.contains(cause) && place.is_some(), "{text}");
+    }
+}

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// An opened runtime folder.
 #[derive(Debug)]
@@ -26,9 +26,19 @@ impl Folder {
     /// The folder of this process, made on first use. Later changes of the environment do not move it. Any thread.
     ///
     /// # Errors
-    /// Driver, with one log line: it cannot be made, or it is not a folder of this user that only this user may enter.
+    /// Driver, with one log line: it cannot be made, or it is not a folder of this user that only this user may enter. The
+    /// same reason is told once, however many ask.
     pub fn of_process() -> Result<&'static Folder> {
-        Folder::prepare().map_err(refused)
+        static TOLD: Mutex<String> = Mutex::new(String::new());
+        Folder::prepare().map_err(|reason| {
+            let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+            if *told == reason {
+                return unusable();
+            }
+            told.clone_from(&reason);
+            drop(told);
+            refused(reason)
+        })
     }
 
     /// As [`Folder::of_process`], for those who can do without: the reason comes back and is not logged.
@@ -129,6 +139,10 @@ fn path_from(get: impl Fn(&str) -> Option<OsString>) -> PathBuf {
 
 fn refused(reason: String) -> Error {
     log::error!(target: crate::LOG, "{reason}");
+    unusable()
+}
+
+fn unusable() -> Error {
     Error::new(Code::Driver, "runtime folder unusable")
 }
 

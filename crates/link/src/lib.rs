@@ -10,12 +10,14 @@
 //! | [`segment`], [`bytes`] | memory that processes share, and how bytes move in it |
 //! | [`ring`] | messages through such memory, one sender, one receiver |
 //! | [`doorbell`], [`armed`] | waking a sleeper in another process |
+//! | [`barrier`] | barriers of which one side pays nothing |
 //! | [`socket`] | packets with descriptors |
 //! | [`service`], `names` | who answers other processes, who asks them, and the files they find each other by |
 //! | [`report`] | what a process is doing, for whoever shows it |
 //! | `sys` | system calls for which no safe wrapper fits |
 
 pub mod armed;
+pub mod barrier;
 pub mod bytes;
 pub mod doorbell;
 pub mod folder;
@@ -38,8 +40,8 @@ pub use owner::Owner;
 pub use ring::{Broken, Front, Receiver, Sender, max_message, ring_bytes};
 pub use segment::{Mapping, Segment};
 pub use service::{
-    Answer, Desk, LineHandle, Listener, MAX_REQUEST, Tie, Topic, ask, call, ensure, keep, listen, processes,
-    serve,
+    Answer, Desk, LineHandle, Listener, MAX_REQUEST, Tie, Topic, after, ask, call, ensure, keep, listen,
+    processes, serve,
 };
 pub use socket::{Line, MAX_FDS, MAX_PACKET, Packet, Peer};
 pub use sys::with_signals_blocked;

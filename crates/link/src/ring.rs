@@ -278,6 +278,12 @@ impl Receiver {
         self.front.is_none() && self.head == self.tail && self.place.load(0) == self.tail
     }
 
+    /// Is there a message that was seen already, so that finding it takes no look at the sender's index?
+    #[inline]
+    pub fn has_more(&self) -> bool {
+        self.front.is_some() || self.head != self.tail
+    }
+
     /// The message at the front, if there is one.
     ///
     /// # Errors
@@ -339,6 +345,35 @@ impl Receiver {
         let n = front.len.min(into.len());
         self.place.segment.get(self.place.byte(self.head) + HEADER, &mut into[..n]);
         n
+    }
+
+    /// Bytes of the front message that [`Receiver::front`] found; 0 without one.
+    #[inline]
+    pub fn len_of_front(&self) -> usize {
+        self.front.map_or(0, |front| front.len)
+    }
+
+    /// As [`Receiver::take`], from byte `from` of the payload on.
+    #[inline]
+    pub fn take_from(&self, from: usize, into: &mut [u8]) -> usize {
+        let Some(front) = self.front else { return 0 };
+        let n = front.len.saturating_sub(from).min(into.len());
+        if n > 0 {
+            self.place.segment.get(self.place.byte(self.head) + HEADER + from, &mut into[..n]);
+        }
+        n
+    }
+
+    /// Asks for the lines from `from` to `to` bytes behind the front, as far as they were published: for whoever goes
+    /// through message after message. No more than a hint.
+    #[inline]
+    pub fn expect(&self, from: usize, to: usize) {
+        let end = self.head.wrapping_add((to as u64).min(self.unread()));
+        let mut at = self.head.wrapping_add(from as u64) & !63;
+        while end.wrapping_sub(at) as i64 > 0 {
+            self.place.segment.expect(self.place.byte(at));
+            at = at.wrapping_add(64);
+        }
     }
 
     /// Drops the front message, if [`Receiver::front`] found one. The sender learns of the room when the ring is empty or

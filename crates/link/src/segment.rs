@@ -97,6 +97,20 @@ impl Mapping {
         let _ = at;
     }
 
+    /// As [`Mapping::expect`], for a line that is to be written.
+    #[inline(always)]
+    pub fn expect_own(&self, at: usize) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if at < self.len {
+            // SAFETY: inside of the mapping; prefetching accesses nothing, and a processor that cannot does nothing.
+            unsafe {
+                core::arch::asm!("prefetchw [{}]", in(reg) self.place(at, 1),
+                    options(nostack, preserves_flags, readonly));
+            }
+        }
+        let _ = at;
+    }
+
     /// Writes bytes. What a peer writes there at the same time is mixed with them.
     ///
     /// # Panics

@@ -25,6 +25,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use softdpu_status::{Code, Error, Result};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
 pub use wire::MAX_REQUEST;
 
 /// What a request to a process is about.
@@ -139,6 +140,7 @@ enum Command {
     Listen { id: u64, socket: OwnedFd, desk: Arc<dyn Desk> },
     Unlisten(u64),
     Keep(Arc<Line>, Box<dyn Tie>),
+    After(Instant, Box<dyn FnOnce() + Send>),
 }
 
 /// What the service thread and the others share.
@@ -281,6 +283,14 @@ pub fn keep(line: Line, mut tie: Box<dyn Tie>) -> LineHandle {
         Err(_) => tie.gone(),
     }
     handle
+}
+
+/// Has the service thread call `f` after a while; never where there can be no service (see [`ensure`]). Short: others
+/// wait for the thread. Any thread.
+pub fn after(delay: Duration, f: impl FnOnce() + Send + 'static) {
+    if let Ok(service) = started() {
+        service.tell(Command::After(Instant::now() + delay, Box::new(f)));
+    }
 }
 
 /// Processes of this user that answer, in the runtime folder of this one, by their numbers. Removes files of those that

@@ -74,6 +74,26 @@ fn owner(text: &str) -> Owner {
 }
 
 #[test]
+fn timers_are_called_when_they_are_due_and_not_before() {
+    alone("timers_are_called_when_they_are_due_and_not_before", || {
+        let (send, receive) = std::sync::mpsc::channel();
+        let begun = std::time::Instant::now();
+        for millis in [150, 0, 50, 100] {
+            let send = send.clone();
+            let delay = Duration::from_millis(millis);
+            softdpu_link::after(delay, move || {
+                assert_eq!(std::thread::current().name(), Some("softdpu-link"));
+                assert!(begun.elapsed() >= delay, "{millis} ms");
+                send.send(millis).unwrap();
+            });
+        }
+        softdpu_link::after(Duration::ZERO, || panic!("on purpose: hurts nobody"));
+        let due: Vec<_> = (0..4).map(|_| receive.recv_timeout(WATCHDOG).unwrap()).collect();
+        assert_eq!(due, [0, 50, 100, 150]);
+    });
+}
+
+#[test]
 fn roles() {
     let Some((role, argument)) = role() else { return };
     match &role[..] {

@@ -77,7 +77,7 @@ impl CardOptions {
     }
 
     fn build(&self, view: Option<View>, reach: Option<Reach>) -> Result<Machine, Failure> {
-        let mut builder = Machine::builder();
+        let mut builder = Machine::builder().ports_from_env();
         if let Some(path) = self.config.clone().or_else(|| variable("SOFTDPU_CONFIG").map(PathBuf::from)) {
             builder = builder.config_file(path);
         }

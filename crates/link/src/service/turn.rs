@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What the thread watches has numbers; the first are fixed.
 const WAKE: u64 = 0;
@@ -82,6 +82,8 @@ pub(super) struct Turn {
     /// Listeners that wait for descriptors.
     paused: Vec<u64>,
     complaints: HashSet<u32>,
+    /// What is to be called, and when; few, in no order.
+    timers: Vec<(Instant, Box<dyn FnOnce() + Send>)>,
 }
 
 impl Turn {
@@ -96,6 +98,7 @@ impl Turn {
             spare: None,
             paused: Vec::new(),
             complaints: HashSet::new(),
+            timers: Vec::new(),
         };
         turn.spare = turn.service.wake.try_clone().ok();
         turn.watch(OWN, Watched::Listener { socket: own, source: Source::Process });
@@ -107,7 +110,7 @@ impl Turn {
         let mut events = Vec::with_capacity(64);
         loop {
             events.clear();
-            let pause = (!self.paused.is_empty()).then(|| timespec(PAUSE));
+            let pause = self.pause().map(timespec);
             match epoll::wait(&self.epoll, spare_capacity(&mut events), pause.as_ref()) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => {
@@ -118,9 +121,33 @@ impl Turn {
             for id in std::mem::take(&mut self.paused) {
                 self.rewatch(id);
             }
+            self.call_due();
             for event in &events {
                 self.serve(event.data.u64());
             }
+        }
+    }
+
+    /// How long to sleep at most.
+    fn pause(&self) -> Option<Duration> {
+        let retry = (!self.paused.is_empty()).then_some(PAUSE);
+        let first = self.timers.iter().map(|(due, _)| *due).min();
+        let timer = first.map(|due| due.saturating_duration_since(Instant::now()));
+        retry.into_iter().chain(timer).min()
+    }
+
+    /// Calls what is due.
+    fn call_due(&mut self) {
+        if self.timers.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        let (mut due, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.timers).into_iter().partition(|(due, _)| *due <= now);
+        self.timers = rest;
+        due.sort_by_key(|(due, _)| *due);
+        for (_, f) in due {
+            guarded(f);
         }
     }
 
@@ -147,6 +174,7 @@ impl Turn {
                     self.watch(id, Watched::Listener { socket, source: Source::Named(desk) });
                 }
                 Command::Unlisten(id) => self.forget(id),
+                Command::After(due, f) => self.timers.push((due, f)),
                 Command::Keep(line, tie) => {
                     let id = self.service.next();
                     let handle = LineHandle(Arc::downgrade(&line));
