@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::CHECK_ARCHIVE;
 use crate::archive::exported_symbols;
 use crate::error::{Context, KitError};
 use crate::layout::{Layout, Side};
@@ -22,6 +23,11 @@ pub struct Sources {
 const SIDE_HEADER: &str = "doca_build_config.h";
 
 impl Sources {
+    /// The static library of the checker, beside the other one, if it was built.
+    pub(crate) fn check(&self) -> Option<PathBuf> {
+        Some(self.archive.with_file_name(CHECK_ARCHIVE)).filter(|path| path.is_file())
+    }
+
     /// The common headers.
     pub(crate) fn include(&self) -> PathBuf {
         self.headers.join("include")
@@ -50,7 +56,11 @@ pub fn assemble(sources: &Sources, root: &Path, prefix: &Path, layout: &Layout) 
     fs::create_dir_all(&lib).at("create", &lib)?;
     let scratch = root.join(format!(".scratch-{}", std::process::id()));
     fs::create_dir_all(&scratch).at("create", &scratch)?;
-    let linked = link::libraries(&sources.archive, &symbols, &lib, &scratch);
+    let linked =
+        link::libraries(&sources.archive, &symbols, &lib, &scratch).and_then(|()| match sources.check() {
+            Some(archive) => link::check_library(&archive, &exported_symbols(&archive)?, &lib, &scratch),
+            None => Ok(()),
+        });
     fs::remove_dir_all(&scratch).at("remove", &scratch)?;
     linked?;
     copy_tree(&sources.include(), &root.join(layout.include))?;

@@ -17,7 +17,7 @@ use crate::assemble::{Sources, assemble, sided};
 use crate::error::{Context, KitError};
 use crate::layout::{Layout, Side};
 use crate::link::{STATIC_LIBRARIES, replace_symlink};
-use crate::{ARCHIVE, SHARED_LIBRARY};
+use crate::{ARCHIVE, CHECK_LIBRARY, SHARED_LIBRARY};
 
 const LINK: &str = "softdpu-sdk";
 const STAMP: &str = "kit.stamp";
@@ -93,6 +93,11 @@ impl Kit {
     /// The shared library with all the code.
     pub fn shared_library(&self) -> PathBuf {
         self.lib_dir().join(SHARED_LIBRARY)
+    }
+
+    /// The library of check mode, if the kit was made with it.
+    pub fn check_library(&self) -> Option<PathBuf> {
+        Some(self.lib_dir().join(CHECK_LIBRARY)).filter(|path| path.is_file())
     }
 
     /// The include folders for a side, in the order in which the compiler must search them.
@@ -196,7 +201,7 @@ fn sweep(profile: &Path, keep: &[Option<u64>]) -> Result<(), KitError> {
 struct State {
     archive_len: u64,
     archive_mtime: u128,
-    /// Headers and recipe, by content.
+    /// Headers and recipe, by content; the checker's library by length and time.
     small_parts: u64,
 }
 
@@ -208,6 +213,12 @@ impl State {
         RECIPE.iter().for_each(|part| hash.write(part.as_bytes()));
         hash_tree(&sources.include(), &mut hash)?;
         hash_tree(&sources.include_side(), &mut hash)?;
+        if let Some(check) = sources.check() {
+            let meta = fs::metadata(&check).at("look at", &check)?;
+            let modified = meta.modified().at("look at", &check)?;
+            hash.write_u64(meta.len());
+            hash.write_u128(modified.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos()));
+        }
         Ok(Self {
             archive_len: meta.len(),
             archive_mtime: modified.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos()),

@@ -7,6 +7,7 @@
 //! lib/libsoftdpu.so            for -lsoftdpu
 //! lib/libsoftdpu.a             for static programs
 //! lib/libdoca_<module>.so.2    a stub per DOCA module, filtered to libsoftdpu.so.2 (DT_FILTER)
+//! lib/libsoftdpu-check.so      stands between a program and the library in check mode
 //! include/doca_*.h             the headers; the host side is the default
 //! include-side/<side>/         one header that makes a program a card-side or host-side program
 //! pkgconfig/  pkgconfig-dpu/   a file per DOCA module, for the host side and for the card side
@@ -44,6 +45,12 @@ pub const SHARED_LIBRARY: &str = "libsoftdpu.so.2";
 
 /// The static library as Cargo names it (package `softdpu-capi`).
 pub const ARCHIVE: &str = "libsoftdpu_c.a";
+
+/// The static library of the checker as Cargo names it (package `softdpu-check`). A kit is made without it, too.
+pub const CHECK_ARCHIVE: &str = "libsoftdpu_check.a";
+
+/// The library that check mode loads before the program's own.
+pub const CHECK_LIBRARY: &str = "libsoftdpu-check.so";
 
 /// Version node that every exported symbol carries.
 pub const SYMBOL_NODE: &str = "SOFTDPU_3.3";

@@ -15,7 +15,7 @@ use std::process::Command;
 
 use crate::error::{Context, KitError};
 use crate::module::{MODULES, Module, module_of};
-use crate::{SHARED_LIBRARY, SYMBOL_NODE};
+use crate::{CHECK_LIBRARY, SHARED_LIBRARY, SYMBOL_NODE};
 
 /// Compilers that can do the link, in order of preference. `CC` is not asked: it may be a cross compiler or
 /// carry flags that belong to the user's program.
@@ -57,17 +57,35 @@ impl Linker {
         symbols: &[String],
         lib: &Path,
     ) -> Result<(), KitError> {
+        let script = self.version_script(SYMBOL_NODE, symbols, "softdpu.map")?;
+        self.whole(archive, symbols, &script, lib, SHARED_LIBRARY)
+    }
+
+    /// Makes `lib/libsoftdpu-check.so`. Its symbols have no version, so that they stand in for those of any version.
+    pub(crate) fn checker(&self, archive: &Path, symbols: &[String], lib: &Path) -> Result<(), KitError> {
+        let script = self.version_script("", symbols, "check.map")?;
+        self.whole(archive, symbols, &script, lib, CHECK_LIBRARY)
+    }
+
+    /// Makes a shared library of a static one.
+    fn whole(
+        &self,
+        archive: &Path,
+        symbols: &[String],
+        script: &str,
+        lib: &Path,
+        name: &str,
+    ) -> Result<(), KitError> {
         let mut wanted = String::new();
         for symbol in symbols {
             // Writing to a String does not fail.
             let _ = writeln!(wanted, "-Wl,-u,{symbol}");
         }
         let undefined = self.scratch_file("undefined.args", &wanted)?;
-        let script = self.version_script(symbols, "softdpu.map")?;
-        let output = lib.join(SHARED_LIBRARY);
+        let output = lib.join(name);
         let mut gcc = self.compiler();
         gcc.args(["-shared", "-o"]).arg(&output);
-        gcc.arg(format!("-Wl,-soname,{SHARED_LIBRARY}"));
+        gcc.arg(format!("-Wl,-soname,{name}"));
         gcc.arg(format!("-Wl,--version-script={script}")).arg(format!("@{undefined}")).arg(archive);
         gcc.args(["-Wl,--gc-sections", "-Wl,-z,nodelete", "-Wl,-z,relro", "-Wl,-z,now", "-Wl,-z,defs"]);
         gcc.args(SYSTEM_LIBRARIES);
@@ -83,7 +101,7 @@ impl Linker {
         }
         let _ = writeln!(text, "\t{TRAP}\n\t.section .note.GNU-stack,\"\",%progbits");
         let source = self.scratch_file(&format!("{}.s", module.lib), &text)?;
-        let script = self.version_script(&own, &format!("{}.map", module.lib))?;
+        let script = self.version_script(SYMBOL_NODE, &own, &format!("{}.map", module.lib))?;
         let soname = stub_name(module);
         let output = lib.join(&soname);
         let mut gcc = self.compiler();
@@ -93,8 +111,8 @@ impl Linker {
         run(gcc, &output)
     }
 
-    fn version_script(&self, symbols: &[String], name: &str) -> Result<String, KitError> {
-        let mut text = format!("{SYMBOL_NODE} {{\n");
+    fn version_script(&self, node: &str, symbols: &[String], name: &str) -> Result<String, KitError> {
+        let mut text = format!("{node} {{\n");
         if !symbols.is_empty() {
             let _ = write!(text, "global:\n\t{};\n", symbols.join(";\n\t"));
         }
@@ -143,6 +161,16 @@ pub(crate) fn libraries(
     let static_library = lib.join("libsoftdpu.a");
     fs::copy(archive, &static_library).at("write", &static_library)?;
     Ok(())
+}
+
+/// Makes the library of check mode in `lib`. All paths are absolute.
+pub(crate) fn check_library(
+    archive: &Path,
+    symbols: &[String],
+    lib: &Path,
+    scratch: &Path,
+) -> Result<(), KitError> {
+    Linker::find(scratch)?.checker(archive, symbols, lib)
 }
 
 /// `libx.so` beside `libx.so.2`. The new link takes the old one's place in one step.

@@ -32,7 +32,8 @@ pub fn kit_for_tests() -> Result<Kit, KitError> {
     }
 }
 
-/// Builds the static library into a Cargo output folder such as `target/debug`; gives back its path.
+/// Builds the static libraries into a Cargo output folder such as `target/debug`; gives back the path of
+/// the one with the C interface.
 ///
 /// # Errors
 /// [`KitError::Build`] when Cargo fails (its own messages go to stderr), [`KitError::NoArchive`] when it put
@@ -44,7 +45,8 @@ pub fn build_archive(profile: &Path) -> Result<PathBuf, KitError> {
     };
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--package", "softdpu-capi", "--profile", name]);
+    command.args(["build", "--quiet", "--package", "softdpu-capi", "--package", "softdpu-check"]);
+    command.args(["--profile", name]);
     if let Some(target) = profile.parent() {
         command.arg("--target-dir").arg(target);
     }

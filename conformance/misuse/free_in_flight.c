@@ -1,0 +1,28 @@
+/*
+ * rule: free-in-flight
+ *
+ * A task is freed before its callback has come.
+ */
+#include "misuse.h"
+
+int main(void)
+{
+	struct rig rig;
+	struct doca_task *task;
+	struct doca_buf *src, *dst;
+
+	rig_setup(&rig, 4096, 4);
+	rig.free_tasks = !WRONG;
+	rig.drop_bufs = 0;
+	src = rig_src(&rig, 0, 64);
+	dst = rig_dst(&rig, 1024, 64);
+	task = doca_dma_task_memcpy_as_task(rig_task(&rig, src, dst, 0));
+	MUST(doca_task_submit(task));
+	if (WRONG)
+		doca_task_free(task);
+	rig_drain(&rig);
+	MUST(doca_buf_dec_refcount(src, NULL));
+	MUST(doca_buf_dec_refcount(dst, NULL));
+	rig_teardown(&rig);
+	return check_result();
+}

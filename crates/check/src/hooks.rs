@@ -1,0 +1,109 @@
+//! What the functions of `shim.c` tell. Handles come as numbers: the checker never looks behind one.
+#![expect(unsafe_code, reason = "entry points for C, and the texts and structures that C hands over")]
+
+mod objects;
+mod tasks;
+
+use crate::place::Place;
+use crate::report::say;
+use crate::shadow::Shadow;
+use crate::{rules, sys, with};
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const SUCCESS: c_int = 0;
+const AGAIN: c_int = 5;
+const INVALID_VALUE: c_int = 6;
+const NO_MEMORY: c_int = 7;
+const BAD_STATE: c_int = 18;
+/// Errors that stay as long as the call is the same.
+const PARAMETER: [c_int; 6] = [2, 4, INVALID_VALUE, 16, 23, 27];
+/// Calls in a row from one place that fail for the same reason before that is worth a line.
+const STUBBORN: u32 = 100;
+/// `DOCA_CTX_STATE_RUNNING`, and the names of all states.
+const RUNNING: c_int = 2;
+const STATES: [&str; 4] = ["IDLE", "STARTING", "RUNNING", "STOPPING"];
+/// A device was opened: from here on the library refuses a forked child, and so there is nothing to check in it.
+static OPENED: AtomicBool = AtomicBool::new(false);
+/// This is such a child.
+static OFF: AtomicBool = AtomicBool::new(false);
+
+/// A text of `shim.c`, which are literals all.
+unsafe fn literal(text: *const c_char) -> &'static str {
+    // SAFETY: the caller hands over literals of `shim.c`.
+    unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("?")
+}
+
+fn state(number: c_int) -> &'static str {
+    usize::try_from(number).ok().and_then(|n| STATES.get(n)).copied().unwrap_or("unknown")
+}
+
+fn checked(f: impl FnOnce(&mut Shadow)) {
+    if !OFF.load(Ordering::Relaxed) {
+        with(f);
+    }
+}
+
+extern "C" fn in_child() {
+    if OPENED.load(Ordering::Relaxed) {
+        OFF.store(true, Ordering::Relaxed);
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_begin() {
+    // SAFETY: a function of this library, which stays loaded.
+    unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_end(status: c_int) {
+    if OFF.load(Ordering::Relaxed) {
+        return;
+    }
+    let me = std::process::id();
+    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
+    // The program itself, and not something that it started: those say something only if they use a card.
+    let main = set("SOFTDPU_CHECK_PID").is_some_and(|pid| pid == *me.to_string());
+    let (silent, bad, document) = with(|shadow| {
+        let silent = shadow.is_untouched();
+        shadow.leaks();
+        if !silent {
+            shadow.report.close(&shadow.statistics());
+        }
+        (silent, !shadow.report.is_empty(), shadow.json())
+    });
+    if silent && main {
+        say(
+            "no findings (not one call was seen: the program uses no card, or was linked with the static library)",
+        );
+    }
+    if let Some(path) = set("SOFTDPU_CHECK_REPORT").filter(|_| !silent || main) {
+        let mut path = std::path::PathBuf::from(path);
+        if !main {
+            path = path.with_added_extension(me.to_string());
+        }
+        if let Err(e) = std::fs::write(&path, format!("{document:#}\n")) {
+            say(&format!("{}: cannot be written: {e}", path.display()));
+        }
+    }
+    if bad && status == 0 && set("SOFTDPU_CHECK_FAIL").is_some() {
+        sys::end(1);
+    }
+}
+
+/// Counts failures of one place that will not pass.
+fn stubborn(shadow: &mut Shadow, result: c_int, call: &str, place: Place) {
+    if !PARAMETER.contains(&result) {
+        return;
+    }
+    let times = shadow.failures.entry(place).or_default();
+    *times += 1;
+    if *times == STUBBORN {
+        let words = crate::report::Words {
+            object: format!("call of {call} (at {place})"),
+            numbers: format_args!("{STUBBORN} times, always with error {result}"),
+        };
+        shadow.report.add(&rules::RETRY_PARAMETER, place, place, &words);
+    }
+}

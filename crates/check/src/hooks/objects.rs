@@ -1,0 +1,242 @@
+//! Objects: made, changed, refused, destroyed.
+#![expect(unsafe_code, reason = "entry points for C, and the texts and structures that C hands over")]
+
+use super::{INVALID_VALUE, NO_MEMORY, OPENED, SUCCESS, checked, literal, state, stubborn};
+use crate::place::Place;
+use crate::shadow::{Kind, Phase};
+use crate::{rules, sys};
+use std::ffi::{c_char, c_int};
+use std::sync::atomic::Ordering;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn softdpu_check_created(
+    kind: u32,
+    what: *const c_char,
+    object: usize,
+    a: usize,
+    b: usize,
+    place: usize,
+) {
+    let Some(kind) = Kind::from(kind) else { return };
+    if kind == Kind::Device {
+        OPENED.store(true, Ordering::Relaxed);
+    }
+    // SAFETY: a literal.
+    let what = unsafe { literal(what) };
+    // Buffers are taken by way of inline functions of the headers.
+    let place = if kind == Kind::Buffer { Place(place).of_program() } else { Place(place) };
+    checked(|shadow| shadow.create(kind, what, object, [a, b], place));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_destroy(object: usize, _call: *const c_char, place: usize) {
+    checked(|shadow| shadow.before_destroy(object, Place(place), sys::thread()));
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn softdpu_check_destroyed(
+    object: usize,
+    result: c_int,
+    call: *const c_char,
+    place: usize,
+) {
+    let place = Place(place);
+    // SAFETY: a literal.
+    let call = unsafe { literal(call) };
+    checked(|shadow| {
+        if result == SUCCESS {
+            shadow.bury(object, place);
+        } else if let Some(died) = shadow.objects.get(&object).and_then(|o| o.died)
+            && result == INVALID_VALUE
+        {
+            shadow.blame(
+                &rules::DOUBLE_DESTROY,
+                place,
+                object,
+                format_args!("{call} at {place}, before at {died}"),
+            );
+        } else {
+            stubborn(shadow, result, call, place);
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn softdpu_check_failed(
+    result: c_int,
+    call: *const c_char,
+    place: usize,
+    a: usize,
+    b: usize,
+    c: usize,
+) {
+    let place = Place(place).of_program();
+    // SAFETY: a literal.
+    let call = unsafe { literal(call) };
+    checked(|shadow| {
+        for object in [a, b, c] {
+            // Only what the library refused too: an address may be in use again without the checker's knowing.
+            let died = shadow.objects.get(&object).and_then(|o| o.died);
+            if let Some(died) = died.filter(|_| result == INVALID_VALUE) {
+                let numbers = format_args!("{call} at {place}, destroyed at {died}");
+                shadow.blame(&rules::USE_AFTER_DESTROY, place, object, numbers);
+                return;
+            }
+        }
+        stubborn(shadow, result, call, place);
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_started(object: usize, started: c_int) {
+    checked(|shadow| {
+        if let Some(object) = shadow.objects.get_mut(&object) {
+            object.started = started != 0;
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_attached(object: usize, to: usize, attached: c_int) {
+    checked(|shadow| {
+        if let Some(object) = shadow.objects.get_mut(&object) {
+            object.parents.retain(|parent| *parent != to);
+            if attached != 0 {
+                object.parents.push(to);
+            }
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_permissions(map: usize, mask: u32) {
+    checked(|shadow| {
+        if let Some(map) = shadow.objects.get_mut(&map) {
+            map.rights = mask;
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn softdpu_check_export(
+    map: usize,
+    pci: c_int,
+    result: c_int,
+    call: *const c_char,
+    place: usize,
+) {
+    if result == SUCCESS {
+        return;
+    }
+    let place = Place(place);
+    // SAFETY: a literal.
+    let call = unsafe { literal(call) };
+    checked(|shadow| {
+        let needed = if pci != 0 { 0x30 } else { 0xE };
+        match shadow.alive(map).map(|m| (m.started, m.rights)) {
+            Some((false, _)) => {
+                shadow.blame(&rules::EXPORT_NOT_STARTED, place, map, format_args!("{call} at {place}"));
+            }
+            Some((_, rights)) if rights & needed == 0 => {
+                let numbers =
+                    format_args!("{call} at {place}: rights {rights:#x}, one of {needed:#x} is needed");
+                shadow.blame(&rules::EXPORT_PERMISSION, place, map, numbers);
+            }
+            _ => stubborn(shadow, result, call, place),
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_no_buffer(
+    inventory: usize,
+    map: usize,
+    addr: usize,
+    len: u64,
+    map_addr: usize,
+    map_len: u64,
+    result: c_int,
+    _call: *const c_char,
+    place: usize,
+) {
+    let place = Place(place).of_program();
+    checked(|shadow| {
+        let (Some(store), Some(from)) = (shadow.alive(inventory), shadow.alive(map)) else { return };
+        let (store_runs, map_runs) = (store.started, from.started);
+        let end = (addr as u128) + u128::from(len);
+        let (map_begin, map_end) = (map_addr as u128, map_addr as u128 + u128::from(map_len));
+        if !store_runs {
+            shadow.blame(&rules::INVENTORY_NOT_STARTED, place, inventory, format_args!("asked at {place}"));
+        } else if !map_runs {
+            shadow.blame(&rules::MAP_NOT_STARTED, place, map, format_args!("asked at {place}"));
+        } else if result == NO_MEMORY {
+            let out = shadow
+                .objects
+                .values()
+                .filter(|o| o.kind == Kind::Buffer && o.died.is_none() && o.parents.contains(&inventory))
+                .count();
+            shadow.blame(
+                &rules::INVENTORY_EMPTY,
+                place,
+                inventory,
+                format_args!("{out} buffers are out, at {place}"),
+            );
+        } else if result == INVALID_VALUE && ((addr as u128) < map_begin || end > map_end) {
+            let numbers = format_args!(
+                "{addr:#x} to {end:#x} asked for at {place}, the range is {map_begin:#x} to {map_end:#x} ({map_len} bytes)"
+            );
+            shadow.blame(&rules::WINDOW_PAST_MAP, place, map, numbers);
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn softdpu_check_ctx_start(ctx: usize, result: c_int, call: *const c_char, place: usize) {
+    if result == SUCCESS {
+        return;
+    }
+    let place = Place(place);
+    // SAFETY: a literal.
+    let call = unsafe { literal(call) };
+    checked(|shadow| {
+        let context = shadow.alive(ctx).filter(|object| object.kind == Kind::Context);
+        let Some(object) = context else { return };
+        // Of one kind of hash tasks nothing is known.
+        let known = !object.what.starts_with("sha");
+        let pools = shadow.pools.keys().filter(|(of, _)| *of == ctx).count();
+        if shadow.engine_of(ctx).is_none() {
+            shadow.blame(
+                &rules::START_WITHOUT_ENGINE,
+                place,
+                ctx,
+                format_args!("{call} at {place}: error {result}"),
+            );
+        } else if known && pools == 0 {
+            shadow.blame(
+                &rules::START_WITHOUT_TASKS,
+                place,
+                ctx,
+                format_args!("{call} at {place}: error {result}"),
+            );
+        } else {
+            stubborn(shadow, result, call, place);
+        }
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_ctx_destroy(
+    ctx: usize,
+    now: c_int,
+    inflight: u64,
+    _call: *const c_char,
+    place: usize,
+) {
+    checked(|shadow| {
+        if now != 0 && shadow.alive(ctx).is_some() {
+            let held = shadow.tasks.values().filter(|t| t.ctx == ctx && t.phase == Phase::Held).count();
+            let numbers = format_args!("state {}, {inflight} tasks in flight, {held} not freed", state(now));
+            shadow.blame(&rules::CONTEXT_NOT_IDLE, Place(place), ctx, numbers);
+        }
+    });
+}
