@@ -4,7 +4,7 @@ use softdpu_card::{Feature, Function};
 use softdpu_status::{Code, Error, Result};
 
 /// Most bytes of immediate data that a task has room for.
-pub(crate) const MAX_IMM: u32 = 64;
+pub(crate) const MAX_IMM: u32 = crate::rings::IMM as u32;
 
 /// Limits of messages and streams on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -184,6 +184,9 @@ impl Hardware for Client {
             self.setup.found.set(Some(connection.clone()));
             self.talk = Some(Talk::new(connection, inlet));
             self.stage = Stage::Calling(Instant::now() + PATIENCE);
+            // Whoever sleeps until then is woken.
+            let alarm = alarm.clone();
+            softdpu_link::after(PATIENCE, move || alarm.ring());
         }
         self.todo = Some(todo);
         Ok(Begun::Later)

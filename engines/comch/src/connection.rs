@@ -17,8 +17,9 @@ use crate::sync::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use crate::todo::Todo;
 use softdpu_link::{LineHandle, Receiver, Ringer, Segment, Sender};
 use softdpu_memory::device::Device;
+use softdpu_room::biased::Biased;
 use softdpu_status::{Code, Error, Result};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 pub use state::{Counters, Phase, Side};
 
@@ -35,7 +36,7 @@ pub struct Connection {
     peer: u32,
     mine: Terms,
     segment: Arc<Segment>,
-    out: Mutex<Outlet>,
+    out: Biased<Outlet>,
     ringer: Ringer,
     /// The server's board, at a client's end.
     ready: Option<Ready>,
@@ -94,7 +95,7 @@ impl Connection {
             device: parts.device,
             peer: parts.peer,
             mine: parts.mine,
-            out: Mutex::new(Outlet::new(sender, segment.clone(), theirs_at, parts.theirs)),
+            out: Biased::new(Outlet::new(sender, segment.clone(), theirs_at, parts.theirs)),
             segment,
             ringer: parts.ringer,
             ready: parts.ready,
@@ -193,13 +194,10 @@ impl Connection {
         Member::new(self.clone(), role)
     }
 
-    fn out(&self) -> MutexGuard<'_, Outlet> {
-        self.out.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Something was published: wakes the peer if it sleeps or goes by marks.
     #[inline]
     fn published(&self) {
+        // A barrier besides, towards a server that begins to go by marks.
         self.ringer.ring();
         if let Some(ready) = &self.ready
             && ready.mark(self.seat)
@@ -224,13 +222,15 @@ impl Connection {
     /// Sends a message.
     #[inline]
     pub(crate) fn send(&self, bytes: &[u8], store: &Store) -> Sent {
-        let mut out = self.out();
-        let sent = out.send(bytes, store);
-        if let Sent::Waits(_) = sent {
-            self.backlog.store(true, Ordering::Relaxed);
-        }
-        drop(out);
+        let sent = self.out.with(|out| {
+            let sent = out.send(bytes, store);
+            if let Sent::Waits(_) = sent {
+                self.backlog.store(true, Ordering::Relaxed);
+            }
+            sent
+        });
         if sent == Sent::Now {
+            self.streams.say();
             self.published();
         }
         sent
@@ -238,10 +238,11 @@ impl Connection {
 
     /// Sends a record that is no message.
     pub(crate) fn record(&self, tag: u32, id: u32) {
-        let mut out = self.out();
-        let sent = out.announce(tag, id);
-        self.backlog.store(!out.is_empty(), Ordering::Relaxed);
-        drop(out);
+        let sent = self.out.visit(|out| {
+            let sent = out.announce(tag, id);
+            self.backlog.store(!out.is_empty(), Ordering::Relaxed);
+            sent
+        });
         if sent {
             self.published();
         } else {
@@ -251,11 +252,11 @@ impl Connection {
 
     /// Hands over what waits. Returns how many messages that waited are through by now.
     pub(crate) fn pump(&self, store: &Store) -> u64 {
-        let mut out = self.out();
-        let moved = !out.is_empty() && out.pump(store);
-        self.backlog.store(!out.is_empty(), Ordering::Relaxed);
-        let handed = out.handed;
-        drop(out);
+        let (moved, handed) = self.out.visit(|out| {
+            let moved = !out.is_empty() && out.pump(store);
+            self.backlog.store(!out.is_empty(), Ordering::Relaxed);
+            (moved, out.handed)
+        });
         if moved {
             self.published();
         }
@@ -270,22 +271,24 @@ impl Connection {
 
     /// Gives up what waits, and refuses what comes.
     pub(crate) fn abandon(&self, store: &Store) {
-        let mut out = self.out();
-        out.give_up(store);
-        out.close();
-        self.backlog.store(false, Ordering::Relaxed);
+        self.out.visit(|out| {
+            out.give_up(store);
+            out.close();
+            self.backlog.store(false, Ordering::Relaxed);
+        });
     }
 
     /// Gives up what waits; a good-bye may follow.
     pub(crate) fn drop_waiting(&self, store: &Store) {
-        let mut out = self.out();
-        out.give_up(store);
-        self.backlog.store(false, Ordering::Relaxed);
+        self.out.visit(|out| {
+            out.give_up(store);
+            self.backlog.store(false, Ordering::Relaxed);
+        });
     }
 
     /// What the peer did wrong to the ring it reads, in words.
     pub(crate) fn broken(&self) -> Option<String> {
-        self.out().broken().map(|broken| broken.to_string())
+        self.out.visit(|out| out.broken()).map(|broken| broken.to_string())
     }
 
     /// Server: the client is taken.
@@ -347,10 +350,10 @@ impl Connection {
             _ if self.is_lost() => Err(Error::new(Code::ConnectionAborted, "the peer is gone")),
             Phase::Down => Err(Error::new(Code::ConnectionAborted, "the connection is over")),
             _ => {
-                let out = self.out();
+                let (sent_messages, sent_bytes) = self.out.visit(|out| (out.sent(), out.sent_bytes));
                 Ok(Counters {
-                    sent_messages: out.sent(),
-                    sent_bytes: out.sent_bytes,
+                    sent_messages,
+                    sent_bytes,
                     received_messages: self.received[0].load(Ordering::Relaxed),
                     received_bytes: self.received[1].load(Ordering::Relaxed),
                 })

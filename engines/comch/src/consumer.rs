@@ -4,7 +4,9 @@ mod poster;
 
 use crate::bell::Bell;
 use crate::engine::ComchConsumer;
-use crate::receives::{Filled, Posted, Receives};
+use crate::pace::Pace;
+use crate::receives::Receives;
+use crate::rings::{Filled, Posted};
 use crate::streams::{Member, News};
 use crate::sync::{AtomicBool, Ordering};
 use softdpu_memory::device::Device;
@@ -16,12 +18,12 @@ use softdpu_room::context::State;
 use softdpu_room::engine::Work;
 use softdpu_room::hardware::{Alarm, Begun, Hardware, Peered, Port, Ticket, Turn};
 use softdpu_status::{Code, Error, Result};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Tasks taken in hand, and reported, per turn.
 const AT_ONCE: u32 = 64;
 pub use poster::ReceiveJob;
-use poster::{Poster, accept, lock};
+use poster::{Desk, Poster, accept};
 
 /// What a consumer is asked to be.
 #[derive(Debug)]
@@ -43,12 +45,13 @@ pub(crate) struct Consumer {
     setup: ConsumerSetup,
     device: Arc<Device>,
     receives: Receives,
-    poster: Arc<Mutex<Poster>>,
+    desk: Arc<Desk>,
     /// By slot.
     tickets: Vec<Option<Ticket<ComchConsumer>>>,
     /// Filled, but the task has not come this way yet.
     early: Vec<Filled>,
     filled: u64,
+    pace: Pace,
     exported: Option<Exported>,
     lent: Option<Export>,
     bell: Option<Bell>,
@@ -74,21 +77,24 @@ impl Consumer {
         tickets.resize_with(count, || None);
         free.extend((0..setup.tasks).rev());
         posted.resize(count, Posted { slot: 0, addr: 0, room: 0 });
-        let poster = Arc::new(Mutex::new(Poster {
+        let desk = Desk::new(Poster {
             member: setup.member.clone(),
             region: setup.region,
             has_memory: setup.memory.is_some(),
             receives: receives.clone(),
             next: 0,
+            published: 0,
+            together: false,
             free,
             posted,
             closed: false,
-        }));
+        });
         let consumer = Consumer {
+            pace: Pace::to(setup.member.carrier().peer()),
             setup,
             device: device.clone(),
             receives,
-            poster: poster.clone(),
+            desk: desk.clone(),
             tickets,
             early: Vec::new(),
             filled: 0,
@@ -100,7 +106,7 @@ impl Consumer {
             running: false,
             listening: None,
         };
-        Ok(Peered::new(consumer, poster))
+        Ok(Peered::new(consumer, desk))
     }
 
     /// Lends the memory to the peer.
@@ -172,37 +178,56 @@ impl Consumer {
 
     /// Reports what was filled.
     fn report(&mut self, port: &mut Port<'_, ComchConsumer>) -> Turn {
-        let mut turn = Turn::Idle;
-        let limit = if port.is_stopping() { u32::MAX } else { AT_ONCE };
-        for _ in 0..limit {
-            let Some(filled) = self.receives.filled(self.filled) else { break };
-            self.filled += 1;
-            turn = Turn::Busy;
-            self.land(port, filled);
+        if self.early.is_empty() {
+            if !self.pace.may_look() && !port.is_stopping() {
+                return Turn::Idle;
+            }
+            let found = self.receives.is_through(self.filled);
+            self.pace.looked(found, self.setup.member.streams().said());
+            if !found {
+                return Turn::Idle;
+            }
         }
-        turn
+        let limit = if port.is_stopping() { u32::MAX } else { AT_ONCE };
+        let desk = self.desk.clone();
+        desk.poster.visit(|poster| {
+            let mut landed = 0;
+            for filled in core::mem::take(&mut self.early) {
+                landed += self.land(port, poster, filled);
+            }
+            for _ in 0..limit {
+                let Some(filled) = self.receives.filled(self.filled) else { break };
+                self.filled += 1;
+                landed += self.land(port, poster, filled);
+            }
+            // What comes together is likely to be posted together again.
+            poster.together = landed > 1;
+        });
+        Turn::Busy
     }
 
-    fn land(&mut self, port: &mut Port<'_, ComchConsumer>, filled: Filled) {
-        let Some(place) = self.tickets.get_mut(filled.slot as usize) else { return };
+    /// Reports one; how many were.
+    fn land(&mut self, port: &mut Port<'_, ComchConsumer>, poster: &mut Poster, filled: Filled) -> u32 {
+        let Some(place) = self.tickets.get_mut(filled.slot as usize) else { return 0 };
         let Some(mut ticket) = place.take() else {
             // Its task is on the way from submit; or the peer said so of a slot that is free.
             if self.early.len() < self.setup.tasks as usize {
                 self.early.push(filled);
             }
-            return;
+            return 0;
         };
-        let posted = lock(&self.poster).posted[filled.slot as usize];
+        let posted = poster.posted[filled.slot as usize];
         let job = port.job(&mut ticket);
         let result = accept(&self.receives, self.setup.imm, posted, filled, job);
         // Only now: whoever posts the slot again lets a producer write into it.
-        lock(&self.poster).free.push(filled.slot);
+        poster.free.push(filled.slot);
         port.complete(ticket, result);
+        1
     }
 
     /// Everything is given back.
     fn flush(&mut self, port: &mut Port<'_, ComchConsumer>) {
-        lock(&self.poster).closed = true;
+        self.desk.poster.visit(|poster| poster.closed = true);
         self.receives.close();
         // On return nobody writes into the buffers any more.
         (self.exported, self.lent) = (None, None);
@@ -239,8 +264,9 @@ pub(crate) fn check_memory(region: &Region) -> Result<()> {
 
 impl Hardware for Consumer {
     type Engine = ComchConsumer;
-    type Desk = Arc<Mutex<Poster>>;
+    type Desk = Arc<Desk>;
     const GATED: bool = true;
+    const TELLS: bool = false;
 
     fn start(&mut self, alarm: &Arc<Alarm>) -> Result<Begun> {
         if let Some(region) = self.setup.region {
@@ -271,9 +297,7 @@ impl Hardware for Consumer {
         }
         self.running = true;
         let mut turn = self.take_tasks(port);
-        for filled in core::mem::take(&mut self.early) {
-            self.land(port, filled);
-        }
+        self.desk.publish();
         if self.report(port) == Turn::Busy {
             turn = Turn::Busy;
         }
@@ -304,7 +328,7 @@ impl Hardware for Consumer {
         self.setup.member.idle();
     }
 
-    fn admit(poster: &Arc<Mutex<Poster>>, job: &mut ReceiveJob) -> Result<(), Code> {
-        lock(poster).post(job)
+    fn admit(desk: &Arc<Desk>, job: &mut ReceiveJob) -> Result<(), Code> {
+        desk.post(job)
     }
 }

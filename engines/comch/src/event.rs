@@ -1,9 +1,10 @@
 //! What programs are told besides completions, and how it reaches them.
 
 use crate::connection::Connection;
+use softdpu_room::biased::Biased;
 use softdpu_room::context::Core;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// What happened.
 #[derive(Debug)]
@@ -71,7 +72,7 @@ pub trait Listener: Send + Sync + 'static {
 pub(crate) struct Post {
     pub(crate) listener: Arc<dyn Listener>,
     size: usize,
-    free: Mutex<Vec<Message>>,
+    free: Biased<Vec<Message>>,
 }
 
 impl fmt::Debug for Post {
@@ -83,17 +84,13 @@ impl fmt::Debug for Post {
 impl Post {
     /// For messages of at most `msg` bytes.
     pub(crate) fn new(listener: Arc<dyn Listener>, msg: u32) -> Arc<Post> {
-        Arc::new(Post { listener, size: msg as usize + 2 * ALIGN, free: Mutex::new(Vec::new()) })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Message>> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+        Arc::new(Post { listener, size: msg as usize + 2 * ALIGN, free: Biased::new(Vec::new()) })
     }
 
     /// Memory for the next message.
     #[inline]
     pub(crate) fn take(&self) -> Message {
-        match self.lock().pop() {
+        match self.free.with(Vec::pop) {
             Some(message) => message,
             None => Message::with(self.size),
         }
@@ -105,7 +102,7 @@ impl Post {
             Event::Message(connection, message) => {
                 let post = connection.post();
                 if let Some(message) = post.listener.message(core, &connection, message) {
-                    post.lock().push(message);
+                    post.free.with(|free| free.push(message));
                 }
             }
             other => {

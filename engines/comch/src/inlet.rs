@@ -36,6 +36,12 @@ impl Inlet {
         self.receiver.is_empty()
     }
 
+    /// Is there more that was seen already?
+    #[inline]
+    pub(crate) fn has_more(&self) -> bool {
+        self.receiver.has_more()
+    }
+
     /// What is at the front.
     #[inline]
     pub(crate) fn front(&mut self) -> Result<Option<Front>, Broken> {

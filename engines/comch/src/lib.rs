@@ -24,10 +24,12 @@
 //! | `connection.rs` | one connection, as everybody at one end shares it |
 //! | `outlet.rs`, `inlet.rs`, `store.rs` | its sending and its receiving half; where messages wait |
 //! | `layout.rs`, `wire.rs`, `place.rs` | its segment, packets of the handshake, names |
+//! | `pace.rs` | how often to look for what a peer sends |
 //! | `todo.rs`, `bell.rs` | notes and wake-ups between threads and processes |
 //! | `event.rs`, `send.rs`, `task.rs`, `lent.rs` | what programs are told, and what they send |
 //! | `streams.rs`, `remote.rs` | producers and consumers of one end, consumers of the other |
-//! | `producer.rs`, `consumer.rs`, `receives.rs` | their hardware, and the segment between them |
+//! | `producer.rs`, `consumer.rs` | their hardware |
+//! | `receives.rs`, `rings.rs` | the segment between them |
 //! | `msgq.rs` | producers and consumers without a connection |
 //! | `face.rs`, `face/` | the Rust face |
 
@@ -46,12 +48,14 @@ mod layout;
 mod lent;
 mod msgq;
 mod outlet;
+mod pace;
 mod place;
 mod producer;
 mod ready;
 mod receives;
 mod remote;
 mod report;
+mod rings;
 mod send;
 mod server;
 mod store;

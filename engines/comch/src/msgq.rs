@@ -64,7 +64,7 @@ impl Carrier for Queue {
         let parcel = Parcel {
             id: news.id,
             imm: news.imm,
-            receives: news.receives.clone(),
+            receives: news.receives.clone().produced_here(),
             ringer: Some(softdpu_link::Ringer::accept(page, news.bell.word, event)?),
             descriptor: Vec::new(),
         };
@@ -73,8 +73,18 @@ impl Carrier for Queue {
         Ok(())
     }
 
+    fn feed(&self, id: u32) {
+        if let Some(remote) = self.streams.remote(id) {
+            remote.feed();
+        }
+    }
+
     fn retract(&self, id: u32) {
         self.streams.end_remote(id);
+    }
+
+    fn peer(&self) -> u32 {
+        std::process::id()
     }
 
     fn is_up(&self) -> bool {

@@ -21,6 +21,8 @@ pub(crate) mod tag {
     pub(crate) const EXPIRED: u32 = 3;
     /// The news of a consumer arrived.
     pub(crate) const SEEN: u32 = 4;
+    /// Receives of a consumer were posted, for which producers wait.
+    pub(crate) const FEED: u32 = 6;
     /// The last record.
     pub(crate) const BYE: u32 = 5;
 }

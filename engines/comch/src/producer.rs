@@ -9,18 +9,19 @@ use crate::caps::Caps;
 use crate::engine::ComchProducer;
 use crate::face::Payload;
 use crate::lent::LentBytes;
-use crate::receives::{Posted, Take};
 use crate::remote::Remote;
+use crate::rings::{Filled, Posted, Take};
 use crate::streams::Member;
 use softdpu_memory::copy::{self, Gate};
 use softdpu_memory::device::Device;
 use softdpu_memory::node::{Lent, Node, Owned};
 use softdpu_memory::view::{check_room, check_source};
+use softdpu_room::biased::Biased;
 use softdpu_room::engine::Work;
 use softdpu_room::hardware::{Alarm, Begun, Hardware, Peered, Port, Ticket, Turn};
 use softdpu_status::{Code, Result};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Up to so many bytes are moved inside submit.
 const AT_ONCE: u64 = 64 << 10;
@@ -40,17 +41,33 @@ pub struct ProduceJob {
     pub(crate) owned: Option<Payload>,
 }
 
+/// What became of it. Plain fields: what is read in another width than it was written waits until everything before is
+/// written, all bytes of the send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Fate {
-    Done(Result<u64, Code>),
-    /// In the order of submission.
-    Later,
+struct Fate {
+    /// Not known yet; in the order of submission.
+    later: bool,
+    failure: Option<Code>,
+    bytes: u64,
+}
+
+impl Fate {
+    const LATER: Fate = Fate { later: true, failure: None, bytes: 0 };
+
+    fn failed(code: Code) -> Fate {
+        Fate { later: false, failure: Some(code), bytes: 0 }
+    }
+
+    #[inline(always)]
+    fn result(self) -> Option<Result<u64, Code>> {
+        if self.later { None } else { Some(self.failure.map_or(Ok(self.bytes), Err)) }
+    }
 }
 
 impl ProduceJob {
     /// A buffer and immediate data, either may be none.
     pub fn new(src: Lent, imm: LentBytes, consumer: u32) -> ProduceJob {
-        ProduceJob { src, imm, consumer, fate: Fate::Later, owned: None }
+        ProduceJob { src, imm, consumer, fate: Fate::LATER, owned: None }
     }
 }
 
@@ -59,17 +76,22 @@ struct Route {
     remote: Arc<Remote>,
     /// A descriptor on its memory, aimed anew for every receive.
     window: Option<Owned>,
-    /// Receives that were seen posted.
-    seen: u64,
+}
+
+/// What goes where.
+#[derive(Clone, Copy)]
+struct Part {
+    src: Lent,
+    posted: Posted,
+    from: u64,
+    bytes: u64,
+    imm_len: u8,
 }
 
 /// A send that is not through.
 struct Move {
-    src: Lent,
     remote: Arc<Remote>,
-    posted: Posted,
-    from: u64,
-    bytes: u64,
+    part: Part,
 }
 
 /// What submits and turns share.
@@ -80,15 +102,17 @@ pub(crate) struct Mover {
     routes: Vec<Route>,
     moves: VecDeque<Move>,
     /// Of those that were moved later, in order.
-    finished: VecDeque<Result<u64, Code>>,
+    finished: VecDeque<Fate>,
 }
 
 impl Mover {
     /// Carries a send out, or begins it.
     fn submit(&mut self, job: &mut ProduceJob) -> Result<(), Code> {
-        self.step();
+        if !self.moves.is_empty() {
+            self.step();
+        }
         if !self.member.carrier().is_up() {
-            job.fate = Fate::Done(Err(Code::ConnectionReset));
+            job.fate = Fate::failed(Code::ConnectionReset);
             return Ok(());
         }
         let at = self.route(job.consumer).ok_or(Code::NotFound)?;
@@ -104,36 +128,36 @@ impl Mover {
             Ok(_) => {
                 log::error!(target: crate::LOG, "{} bytes of immediate data for consumer {}, which takes {}", imm.len(),
                     job.consumer, remote.parcel.imm);
-                job.fate = Fate::Done(Err(Code::InvalidValue));
+                job.fate = Fate::failed(Code::InvalidValue);
                 return Ok(());
             }
             Err(code) => {
-                job.fate = Fate::Done(Err(code));
+                job.fate = Fate::failed(code);
                 return Ok(());
             }
         };
-        let mut seen = self.routes[at].seen;
-        let taken = remote.parcel.receives.take(&mut seen);
-        let remote = remote.clone();
-        self.routes[at].seen = seen;
-        let posted = match taken {
+        let receives = &remote.parcel.receives;
+        let posted = match remote.claims.with(|claims| receives.take(claims)) {
             Take::Taken(posted) => posted,
             Take::Empty => return Err(Code::Again),
             Take::Closed => return Err(Code::NotFound),
             Take::Broken => {
                 log::error!(target: crate::LOG, "consumer {} of the peer posted what no consumer posts", job.consumer);
-                job.fate = Fate::Done(Err(Code::ConnectionReset));
+                job.fate = Fate::failed(Code::ConnectionReset);
                 return Ok(());
             }
         };
-        remote.parcel.receives.put_imm(posted.slot, imm);
-        let send = Move { src: job.src, remote, posted, from: 0, bytes };
-        if self.moves.is_empty() && (bytes <= AT_ONCE || bytes > posted.room) {
-            let moved = self.carry(&send, at, bytes);
-            job.fate = Fate::Done(self.finish(&send, moved));
+        if !imm.is_empty() {
+            receives.put_imm(posted.slot, imm);
+        }
+        self.member.streams().say();
+        let part = Part { src: job.src, posted, from: 0, bytes, imm_len: imm.len() as u8 };
+        if self.moves.is_empty() && (bytes <= AT_ONCE || bytes > posted.room.into()) {
+            let moved = self.carry(&part, at, bytes);
+            job.fate = self.finish(&self.routes[at].remote, &part, moved.err());
         } else {
-            self.moves.push_back(send);
-            job.fate = Fate::Later;
+            self.moves.push_back(Move { remote: remote.clone(), part });
+            job.fate = Fate::LATER;
         }
         Ok(())
     }
@@ -148,15 +172,15 @@ impl Mover {
             return None;
         }
         let remote = self.member.streams().remote(id)?;
-        self.routes.push(Route { remote, window: None, seen: 0 });
+        self.routes.push(Route { remote, window: None });
         Some(self.routes.len() - 1)
     }
 
     /// Moves `n` bytes of a send.
-    fn carry(&mut self, send: &Move, route: usize, n: u64) -> Result<(), Code> {
-        if send.bytes > send.posted.room {
+    fn carry(&mut self, send: &Part, route: usize, n: u64) -> Result<(), Code> {
+        if send.bytes > send.posted.room.into() {
             log::error!(target: crate::LOG, "{} bytes for consumer {}, the receive they met has room for {}", send.bytes,
-                send.remote.parcel.id, send.posted.room);
+                self.routes[route].remote.parcel.id, send.posted.room);
             return Err(Code::TooBig);
         }
         if n == 0 {
@@ -169,8 +193,8 @@ impl Mover {
             .reuse(addr, room, addr, 0)
             .and_then(|()| copy::transfer_part(src, window, send.from, n, false));
         moved.map_err(|error| {
-            let ended =
-                !send.remote.is_alive() || !window.region().is_open() || !self.member.carrier().is_up();
+            let there = self.routes[route].remote.is_alive() && window.region().is_open();
+            let ended = !there || !self.member.carrier().is_up();
             if ended { Code::ConnectionReset } else { error.code() }
         })
     }
@@ -188,28 +212,37 @@ impl Mover {
     }
 
     /// Says that a send is through.
-    fn finish(&self, send: &Move, moved: Result<(), Code>) -> Result<u64, Code> {
-        let (status, bytes) = match moved {
-            Ok(()) => (0, send.bytes),
-            Err(code) => (code.number(), 0),
+    #[inline(always)]
+    fn finish(&self, remote: &Remote, send: &Part, failure: Option<Code>) -> Fate {
+        let (status, bytes) = match failure {
+            None => (0, send.bytes),
+            Some(code) => (code.number() as u8, 0),
         };
-        send.remote.parcel.receives.finish(send.posted.slot, status, bytes, self.member.id());
-        send.remote.ring();
-        moved.map(|()| bytes)
+        let filled = Filled {
+            slot: send.posted.slot,
+            status,
+            bytes: bytes as u32,
+            producer: self.member.id(),
+            imm_len: send.imm_len,
+        };
+        remote.claims.with(|claims| remote.parcel.receives.finish(claims, filled));
+        remote.ring();
+        Fate { later: false, failure, bytes }
     }
 
     /// A chunk of the oldest send. False: there is none.
     fn step(&mut self) -> bool {
         let Some(mut send) = self.moves.pop_front() else { return false };
-        let n = CHUNK.min(send.bytes - send.from);
+        let part = &mut send.part;
+        let n = CHUNK.min(part.bytes - part.from);
         let moved = match self.route(send.remote.parcel.id) {
-            Some(at) => self.carry(&send, at, n),
+            Some(at) => self.carry(part, at, n),
             None => Err(Code::ConnectionReset),
         };
-        send.from += n;
-        if moved.is_err() || send.from == send.bytes {
-            let result = self.finish(&send, moved);
-            self.finished.push_back(result);
+        part.from += n;
+        if moved.is_err() || part.from == part.bytes {
+            let fate = self.finish(&send.remote, part, moved.err());
+            self.finished.push_back(fate);
         } else {
             self.moves.push_front(send);
         }
@@ -219,8 +252,8 @@ impl Mover {
     /// The connection is over.
     fn give_up(&mut self) {
         while let Some(send) = self.moves.pop_front() {
-            let result = self.finish(&send, Err(Code::ConnectionReset));
-            self.finished.push_back(result);
+            let fate = self.finish(&send.remote, &send.part, Some(Code::ConnectionReset));
+            self.finished.push_back(fate);
         }
         self.routes.clear();
     }
@@ -228,15 +261,11 @@ impl Mover {
 
 /// See the module.
 pub(crate) struct Producer {
-    mover: Arc<Mutex<Mover>>,
+    mover: Arc<Biased<Mover>>,
     member: Arc<Member>,
     /// Those that wait for [`Mover::finished`] begin with the first.
     tickets: VecDeque<Ticket<ComchProducer>>,
     listening: Option<u64>,
-}
-
-fn lock(mover: &Mutex<Mover>) -> MutexGuard<'_, Mover> {
-    mover.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Producer {
@@ -246,7 +275,7 @@ impl Producer {
     /// NotSupported.
     pub(crate) fn work(device: &Arc<Device>, member: Arc<Member>) -> Result<Box<dyn Work>> {
         let caps = Caps::of(device.function())?;
-        let mover = Arc::new(Mutex::new(Mover {
+        let mover = Arc::new(Biased::new(Mover {
             member: member.clone(),
             device: device.clone(),
             gate: Gate::new(device.bit(), caps.max_stream_buf_size.into(), caps.max_stream_buf_list_len),
@@ -259,10 +288,36 @@ impl Producer {
     }
 }
 
+impl Producer {
+    /// Sends that were not carried out inside submit, and those behind them. True: something moved.
+    #[cold]
+    fn go_on(&mut self, port: &mut Port<'_, ComchProducer>, up: bool) -> bool {
+        let tickets = &mut self.tickets;
+        self.mover.visit(|mover| {
+            if !up {
+                mover.give_up();
+            }
+            let moved = mover.step();
+            while let Some(mut ticket) = tickets.pop_front() {
+                let result = port.job(&mut ticket).fate.result();
+                match result.or_else(|| mover.finished.pop_front()?.result()) {
+                    Some(result) => port.complete(ticket, result),
+                    None => {
+                        tickets.push_front(ticket);
+                        break;
+                    }
+                }
+            }
+            moved
+        })
+    }
+}
+
 impl Hardware for Producer {
     type Engine = ComchProducer;
-    type Desk = Arc<Mutex<Mover>>;
+    type Desk = Arc<Biased<Mover>>;
     const GATED: bool = true;
+    const TELLS: bool = false;
 
     fn start(&mut self, alarm: &Arc<Alarm>) -> Result<Begun> {
         self.listening = Some(self.member.streams().listen(alarm));
@@ -272,31 +327,16 @@ impl Hardware for Producer {
     fn turn(&mut self, port: &mut Port<'_, ComchProducer>) -> Turn {
         let mut turn = Turn::Idle;
         for _ in 0..TASKS {
-            let Some(ticket) = port.take() else { break };
-            self.tickets.push_back(ticket);
+            let Some(mut ticket) = port.take() else { break };
             turn = Turn::Busy;
+            match port.job(&mut ticket).fate.result() {
+                Some(result) if self.tickets.is_empty() => port.complete(ticket, result),
+                _ => self.tickets.push_back(ticket),
+            }
         }
         let up = self.member.carrier().is_up();
-        if !self.tickets.is_empty() {
-            let mut mover = lock(&self.mover);
-            if !up {
-                mover.give_up();
-            } else if mover.step() {
-                turn = Turn::Busy;
-            }
-            while let Some(mut ticket) = self.tickets.pop_front() {
-                let result = match port.job(&mut ticket).fate {
-                    Fate::Done(result) => Some(result),
-                    Fate::Later => mover.finished.pop_front(),
-                };
-                match result {
-                    Some(result) => port.complete(ticket, result),
-                    None => {
-                        self.tickets.push_front(ticket);
-                        break;
-                    }
-                }
-            }
+        if !self.tickets.is_empty() && self.go_on(port, up) {
+            turn = Turn::Busy;
         }
         port.rely_on_alarm(self.tickets.is_empty());
         if !up && !port.is_stopping() {
@@ -313,15 +353,15 @@ impl Hardware for Producer {
         if let Some(number) = self.listening.take() {
             self.member.streams().leave(number);
         }
-        lock(&self.mover).give_up();
+        self.mover.visit(Mover::give_up);
         self.member.idle();
     }
 
-    fn admit(mover: &Arc<Mutex<Mover>>, job: &mut ProduceJob) -> Result<(), Code> {
+    fn admit(mover: &Arc<Biased<Mover>>, job: &mut ProduceJob) -> Result<(), Code> {
         if let Some(payload) = &job.owned {
             // The job is in its place now.
             job.imm = LentBytes::of(payload.imm.as_bytes());
         }
-        lock(mover).submit(job)
+        mover.with(|mover| mover.submit(job))
     }
 }

@@ -15,7 +15,7 @@
 //! looks at one seat after the other, one at each turn.
 
 use crate::sync::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
-use crate::sync::fence;
+use crate::sync::{far_barrier, fence};
 use softdpu_link::Segment;
 use softdpu_status::Result;
 use std::os::fd::BorrowedFd;
@@ -69,12 +69,13 @@ impl Ready {
         SUMMARY + 8 * (summaries(self.seats) + at)
     }
 
-    /// Client: marks its seat, after it published something and a full fence. True when the mark is new.
+    /// Client: marks its seat, after it published something and a barrier towards the server. True when the mark is new.
     #[inline]
     pub(crate) fn mark(&self, seat: u32) -> bool {
         if self.segment.word32(0).load(Relaxed) == 0 {
             return false;
         }
+        fence(SeqCst);
         let at = seat as usize / 64;
         let (word, bit) = (self.segment.word64(self.word(at)), 1 << (seat % 64));
         if word.load(Relaxed) & bit != 0 {
@@ -88,7 +89,7 @@ impl Ready {
     /// Server: from now on it goes by the marks, or not. It looks at all rings after this.
     pub(crate) fn use_marks(&self, on: bool) {
         self.segment.word32(0).store(u32::from(on), SeqCst);
-        fence(SeqCst);
+        far_barrier();
     }
 
     /// Server: takes all marks away and names their seats.

@@ -1,10 +1,13 @@
 //! A consumer of the peer, as the producers of this end know it.
 
 use crate::receives::Receives;
+use crate::rings::Claims;
 use crate::sync::{AtomicBool, Ordering};
+use core::task::Waker;
 use softdpu_link::Ringer;
 use softdpu_memory::device::Device;
 use softdpu_memory::export::{Imported, import_for_peer};
+use softdpu_room::biased::Biased;
 use softdpu_status::{Code, Error, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,13 +26,23 @@ pub(crate) struct Parcel {
 #[derive(Debug)]
 pub(crate) struct Remote {
     pub(crate) parcel: Parcel,
+    /// How far the producers of this end are.
+    pub(crate) claims: Biased<Claims>,
     alive: AtomicBool,
     memory: Mutex<Option<Result<Arc<Imported>>>>,
+    /// Who waits for receives to be posted (Rust).
+    waiting: Mutex<Vec<Waker>>,
 }
 
 impl Remote {
     pub(crate) fn new(parcel: Parcel) -> Arc<Remote> {
-        Arc::new(Remote { parcel, alive: AtomicBool::new(true), memory: Mutex::new(None) })
+        Arc::new(Remote {
+            parcel,
+            claims: Biased::new(Claims::default()),
+            alive: AtomicBool::new(true),
+            memory: Mutex::new(None),
+            waiting: Mutex::default(),
+        })
     }
 
     /// Was it not said to be gone?
@@ -43,6 +56,23 @@ impl Remote {
         self.alive.store(false, Ordering::Release);
         *self.memory.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(Err(Error::new(Code::ConnectionReset, "the consumer is gone")));
+        self.feed();
+    }
+
+    /// Wakes `waker` when receives are posted, or the consumer is gone. Look for both after this.
+    pub(crate) fn wait(&self, waker: &Waker) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if !waiting.iter().any(|other| other.will_wake(waker)) {
+            waiting.push(waker.clone());
+        }
+        drop(waiting);
+        self.parcel.receives.hunger();
+    }
+
+    /// Receives were posted, or there will be none.
+    pub(crate) fn feed(&self) {
+        let waiting = core::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        waiting.into_iter().for_each(Waker::wake);
     }
 
     /// Its memory, imported on `device` when it is first needed.

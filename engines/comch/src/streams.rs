@@ -19,6 +19,12 @@ pub(crate) trait Carrier: Send + Sync {
     /// Tells the other end that a consumer is gone.
     fn retract(&self, id: u32);
 
+    /// Tells the producers of the other end that receives of this consumer were posted: one of them waits for that.
+    fn feed(&self, id: u32);
+
+    /// The process at the other end.
+    fn peer(&self) -> u32;
+
     /// Is it established, and not over?
     fn is_up(&self) -> bool;
 }
@@ -61,6 +67,8 @@ pub(crate) struct Streams {
     /// The next number of each role, and the distance to the one after.
     next: [AtomicU32; 2],
     alive: [AtomicU32; 2],
+    /// What this end says, counted: messages, and sends of its producers. Some may be missed.
+    said: AtomicU32,
     limits: [u32; 2],
 }
 
@@ -84,8 +92,21 @@ impl Streams {
             next_alarm: AtomicU64::new(0),
             next: [AtomicU32::new(first), AtomicU32::new(first)],
             alive: [AtomicU32::new(0), AtomicU32::new(0)],
+            said: AtomicU32::new(0),
             limits,
         }
+    }
+
+    /// This end said something.
+    #[inline]
+    pub(crate) fn say(&self) {
+        self.said.store(self.said.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// How much this end has said, to see whether it did between two moments.
+    #[inline]
+    pub(crate) fn said(&self) -> u32 {
+        self.said.load(Ordering::Relaxed)
     }
 
     /// A new member.

@@ -4,9 +4,10 @@ use crate::connection::{Connection, Phase};
 use crate::event::Event;
 use crate::inlet::Inlet;
 use crate::outlet::tag;
+use crate::pace::Pace;
 use crate::send::{Fate, SendJob};
 use crate::store::Store;
-use softdpu_link::Front;
+use softdpu_link::{Broken, Front};
 use softdpu_room::engine::Engine;
 use softdpu_room::hardware::{Port, Ticket};
 use softdpu_status::Code;
@@ -23,6 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Talk<E: Engine> {
     pub(crate) connection: Arc<Connection>,
     inlet: Inlet,
+    pace: Pace,
     /// Messages that wait for room, by their number.
     waiting: VecDeque<(u64, Ticket<E>)>,
     /// A consumer is announced whose parcel has not come.
@@ -53,6 +55,7 @@ impl<E: Engine<Job = SendJob>> Talk<E> {
     pub(crate) fn new(connection: Arc<Connection>, inlet: Inlet) -> Talk<E> {
         Talk {
             wants_messages: connection.post().listener.wants_messages(),
+            pace: Pace::to(connection.peer()),
             connection,
             inlet,
             waiting: VecDeque::new(),
@@ -84,7 +87,7 @@ impl<E: Engine<Job = SendJob>> Talk<E> {
         loop {
             // Before the ring: what the peer sent before it left is read first.
             let lost = self.connection.is_lost();
-            let front = match self.inlet.front() {
+            let front = match self.front(lost) {
                 Ok(Some(front)) => front,
                 Ok(None) if lost => return Heard::Over,
                 Ok(None) => return Heard::Nothing,
@@ -101,22 +104,10 @@ impl<E: Engine<Job = SendJob>> Talk<E> {
                 tag::MESSAGE if self.is_paused() && !lost => return Heard::Nothing,
                 tag::MESSAGE if self.wants_messages => return self.message(front),
                 tag::MESSAGE => self.pop(front),
-                tag::CONSUMER => {
-                    let id = self.inlet.number();
-                    if !self.connection.streams.has_parcel(id) {
-                        self.blocked = Some(id);
-                        return if lost { Heard::Over } else { Heard::Nothing };
-                    }
-                    self.blocked = None;
-                    self.pop(front);
-                    if !self.connection.streams.add_remote(id) {
-                        return self.refuse(&format_args!("consumer {id} was announced twice"));
-                    }
-                    self.connection.record(tag::SEEN, id);
-                    if self.connection.post().listener.wants_consumers() {
-                        return Heard::Event(Event::NewConsumer(self.connection.clone(), id));
-                    }
-                }
+                tag::CONSUMER => match self.consumer(front, lost) {
+                    None => {}
+                    Some(heard) => return heard,
+                },
                 tag::EXPIRED => {
                     let id = self.inlet.number();
                     self.pop(front);
@@ -131,10 +122,48 @@ impl<E: Engine<Job = SendJob>> Talk<E> {
                     self.pop(front);
                     self.connection.streams.seen(id, true);
                 }
+                tag::FEED => {
+                    let id = self.inlet.number();
+                    self.pop(front);
+                    if let Some(remote) = self.connection.streams.remote(id) {
+                        remote.feed();
+                    }
+                }
                 tag::BYE => return Heard::Over,
                 other => return self.refuse(&format_args!("a record of kind {other}")),
             }
         }
+    }
+
+    /// What is at the front, if it is time to look.
+    #[inline]
+    fn front(&mut self, lost: bool) -> Result<Option<Front>, Broken> {
+        let looks = !self.inlet.has_more();
+        if looks && !lost && !self.pace.may_look() {
+            return Ok(None);
+        }
+        let front = self.inlet.front();
+        if looks {
+            self.pace.looked(matches!(front, Ok(Some(_))), self.connection.streams.said());
+        }
+        front
+    }
+
+    /// The peer started a consumer. None: nobody wants to know.
+    fn consumer(&mut self, front: Front, lost: bool) -> Option<Heard> {
+        let id = self.inlet.number();
+        if !self.connection.streams.has_parcel(id) {
+            self.blocked = Some(id);
+            return Some(if lost { Heard::Over } else { Heard::Nothing });
+        }
+        self.blocked = None;
+        self.pop(front);
+        if !self.connection.streams.add_remote(id) {
+            return Some(self.refuse(&format_args!("consumer {id} was announced twice")));
+        }
+        self.connection.record(tag::SEEN, id);
+        let wanted = self.connection.post().listener.wants_consumers();
+        wanted.then(|| Heard::Event(Event::NewConsumer(self.connection.clone(), id)))
     }
 
     #[inline]

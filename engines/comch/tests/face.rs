@@ -9,7 +9,7 @@ use core::task::{Context, Poll, Waker};
 use softdpu::comch::{Client, Connection, ConsumerId, Incoming, Payload, Server};
 use softdpu::prelude::*;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 const BOARDS: [fn() -> Board; 2] = [Board::inline, Board::threads];
 
@@ -278,6 +278,82 @@ fn buffers_arrive_where_they_were_posted() {
     });
 }
 
+/// Counts how often somebody is woken.
+#[derive(Default)]
+struct Woken(AtomicU32);
+
+impl std::task::Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn who_waits_for_a_receive_is_told_of_it() {
+    alone("who_waits_for_a_receive_is_told_of_it", || {
+        for board in BOARDS {
+            let Rig { session, mut pe, client, there, server: _server } = rig(board(), 8, 16);
+            let consumer = there.consumer().start(&mut pe).unwrap().wait(&mut pe).unwrap();
+            // On an engine of its own: news come over the connection's.
+            let mut own = ProgressEngine::new(&session).unwrap();
+            let producer = client.producer().start(&mut own).unwrap().wait(&mut own).unwrap();
+            let to = pe.run(client.new_consumer()).unwrap();
+            let woken = Arc::new(Woken::default());
+            let waker = Waker::from(woken.clone());
+            let cx = &mut Context::from_waker(&waker);
+            for round in 1..=20u8 {
+                let mut send = pin!(producer.send(to, Payload::imm(&[round]).unwrap()));
+                assert!(send.as_mut().poll(cx).is_pending());
+                let before = woken.0.load(Ordering::SeqCst);
+                for _ in 0..100 {
+                    assert_eq!(pe.progress() + own.progress(), 0);
+                }
+                assert_eq!(woken.0.load(Ordering::SeqCst), before, "nothing has happened");
+                assert!(pe.arm().unwrap() && own.arm().unwrap(), "both may sleep");
+                consumer.post_imm().unwrap();
+                until("news of a receive", || {
+                    pe.progress();
+                    woken.0.load(Ordering::SeqCst) > before
+                });
+                until("the send", || {
+                    own.progress();
+                    send.as_mut().poll(cx).is_ready()
+                });
+                assert_eq!(pe.run(consumer.next()).unwrap().unwrap().imm.as_bytes(), [round]);
+            }
+            // The consumer goes instead.
+            let mut send = pin!(producer.send(to, Payload::imm(b"late").unwrap()));
+            assert!(send.as_mut().poll(cx).is_pending());
+            let before = woken.0.load(Ordering::SeqCst);
+            drop(consumer);
+            until("news of the end", || {
+                pe.progress();
+                woken.0.load(Ordering::SeqCst) > before
+            });
+            let Poll::Ready(Err(late)) = send.as_mut().poll(cx) else { panic!("nobody takes it") };
+            assert_eq!(late.error.code(), Code::NotFound);
+        }
+    });
+}
+
+#[test]
+fn a_client_that_nobody_takes_gives_up_though_its_program_sleeps() {
+    alone("a_client_that_nobody_takes_gives_up_though_its_program_sleeps", || {
+        // Without workers, which would take it.
+        let session = session(Board::inline());
+        let mut idle = ProgressEngine::new(&session).unwrap();
+        let card = session.device("03:00.0").unwrap().open().unwrap();
+        let _server = Server::builder("idle").start(&mut idle, &card).unwrap();
+        let mut pe = ProgressEngine::new(&session).unwrap();
+        let host = session.device("b1:00.0").unwrap().open().unwrap();
+        let begun = std::time::Instant::now();
+        let opening = Client::builder("idle").start(&mut pe, &host).unwrap();
+        // Sleeps without end, as nobody else wakes it.
+        assert!(pe.run(opening).is_err());
+        assert!(begun.elapsed() >= std::time::Duration::from_secs(5));
+    });
+}
+
 #[test]
 fn ends_are_told_to_whoever_waits() {
     alone("ends_are_told_to_whoever_waits", || {
@@ -365,7 +441,7 @@ fn connections_are_shared_by_threads() {
             }
             let sum: u32 = parts.into_iter().map(|part| part.join().unwrap()).sum();
             over.store(true, Ordering::Relaxed);
-            assert_eq!(sum, (0..2000).sum());
+            assert_eq!(sum, (0..2000).sum::<u32>());
         });
         drop(server);
     });

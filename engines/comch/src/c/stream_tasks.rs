@@ -71,12 +71,14 @@ pub unsafe extern "C" fn doca_comch_producer_task_send_alloc_init(
         if task.is_null() {
             return null(CALL, "task");
         }
-        let limit = Caps::of(core.device().function())?.max_imm_data_len;
-        if imm_data_len > limit || imm_data.is_null() != (imm_data_len == 0) && imm_data.is_null() {
-            let line = format_args!(
-                "{CALL}: {imm_data_len} bytes of immediate data at {imm_data:p}, at most {limit}"
-            );
-            return refuse(Code::InvalidValue, "immediate data", line);
+        if imm_data_len != 0 {
+            let limit = Caps::of(core.device().function())?.max_imm_data_len;
+            if imm_data_len > limit || imm_data.is_null() {
+                let line = format_args!(
+                    "{CALL}: {imm_data_len} bytes of immediate data at {imm_data:p}, at most {limit}"
+                );
+                return refuse(Code::InvalidValue, "immediate data", line);
+            }
         }
         if buf.is_null() && imm_data_len == 0 {
             return refuse(

@@ -55,8 +55,16 @@ impl Carrier for Connection {
         Ok(())
     }
 
+    fn feed(&self, id: u32) {
+        self.record(tag::FEED, id);
+    }
+
     fn retract(&self, id: u32) {
         self.record(tag::EXPIRED, id);
+    }
+
+    fn peer(&self) -> u32 {
+        self.peer
     }
 
     fn is_up(&self) -> bool {

@@ -1,14 +1,17 @@
 //! Receives on their way: the task, where it is posted, and what a producer made of it.
 
 use crate::caps::MAX_IMM;
-use crate::receives::{Filled, Posted, Receives};
+use crate::receives::Receives;
+use crate::rings::{Filled, Posted};
 use crate::streams::Member;
+use crate::sync::{AtomicBool, Ordering};
 use softdpu_memory::buf::Buf;
 use softdpu_memory::copy;
 use softdpu_memory::node::Lent;
 use softdpu_memory::region::Region;
+use softdpu_room::biased::Biased;
 use softdpu_status::{Code, Error, Result};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -51,7 +54,57 @@ impl ReceiveJob {
     }
 }
 
+/// Receives that wait to be published together.
+const TOGETHER: u64 = 16;
+
 /// What submits and turns share.
+pub(crate) struct Desk {
+    pub(super) poster: Biased<Poster>,
+    member: Arc<Member>,
+    /// Something was posted and not published.
+    held_back: AtomicBool,
+}
+
+impl Desk {
+    pub(super) fn new(poster: Poster) -> Arc<Desk> {
+        let member = poster.member.clone();
+        Arc::new(Desk { poster: Biased::new(poster), member, held_back: AtomicBool::new(false) })
+    }
+
+    /// A receive was submitted.
+    #[inline]
+    pub(super) fn post(&self, job: &mut ReceiveJob) -> Result<(), Code> {
+        let (posted, hungry) = self.poster.with(|poster| {
+            let posted = poster.post(job);
+            let many = poster.next - poster.published >= TOGETHER;
+            if poster.together && !many {
+                self.held_back.store(true, Ordering::Relaxed);
+            }
+            (posted, (many || !poster.together) && poster.publish())
+        });
+        self.tell(hungry);
+        posted
+    }
+
+    /// Publishes what was held back.
+    #[inline]
+    pub(super) fn publish(&self) {
+        if self.held_back.load(Ordering::Relaxed) {
+            self.held_back.store(false, Ordering::Relaxed);
+            let hungry = self.poster.visit(Poster::publish);
+            self.tell(hungry);
+        }
+    }
+
+    #[inline]
+    fn tell(&self, hungry: bool) {
+        if hungry {
+            self.member.carrier().feed(self.member.id());
+        }
+    }
+}
+
+/// Where receives are posted.
 pub(crate) struct Poster {
     pub(super) member: Arc<Member>,
     pub(super) region: Option<&'static Region>,
@@ -59,6 +112,9 @@ pub(crate) struct Poster {
     pub(super) has_memory: bool,
     pub(super) receives: Receives,
     pub(super) next: u64,
+    pub(super) published: u64,
+    /// Are receives published together, since many come at a time?
+    pub(super) together: bool,
     pub(super) free: Vec<u32>,
     /// What was posted in each slot.
     pub(super) posted: Vec<Posted>,
@@ -66,7 +122,16 @@ pub(crate) struct Poster {
 }
 
 impl Poster {
-    pub(super) fn post(&mut self, job: &mut ReceiveJob) -> Result<(), Code> {
+    /// True: somebody is hungry.
+    #[inline]
+    fn publish(&mut self) -> bool {
+        self.published != self.next && {
+            self.published = self.next;
+            self.receives.publish(self.next)
+        }
+    }
+
+    fn post(&mut self, job: &mut ReceiveJob) -> Result<(), Code> {
         job.slot = NONE;
         (job.producer, job.imm_len) = (0, 0);
         job.fault = match self.place(job.dst) {
@@ -75,6 +140,8 @@ impl Poster {
             Ok((addr, room)) => {
                 let slot = self.free.pop().ok_or(Code::Full)?;
                 job.slot = slot;
+                // No send has more.
+                let room = u32::try_from(room).unwrap_or(u32::MAX);
                 let posted = Posted { slot, addr, room };
                 self.posted[slot as usize] = posted;
                 self.receives.post(self.next, posted);
@@ -108,10 +175,6 @@ impl Poster {
     }
 }
 
-pub(super) fn lock(poster: &Mutex<Poster>) -> MutexGuard<'_, Poster> {
-    poster.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// What a producer says it did, as far as that can be: the buffer grows, the immediate data is in the job.
 pub(super) fn accept(
     receives: &Receives,
@@ -121,23 +184,26 @@ pub(super) fn accept(
     job: &mut ReceiveJob,
 ) -> Result<u64, Code> {
     if filled.status != 0 {
-        return Err(Code::from_number(filled.status).unwrap_or(Code::IoFailed));
+        return Err(Code::from_number(filled.status.into()).unwrap_or(Code::IoFailed));
     }
-    if filled.bytes > posted.room || filled.imm_len > imm {
+    if filled.bytes > posted.room || u32::from(filled.imm_len) > imm {
         log::error!(target: crate::LOG, "producer {} says {} bytes and {} of immediate data, posted were {} and {imm}",
             filled.producer, filled.bytes, filled.imm_len, posted.room);
         return Err(Code::IoFailed);
     }
-    if filled.bytes > 0 {
+    let bytes = u64::from(filled.bytes);
+    if bytes > 0 {
         // A program may have given the buffer away meanwhile.
         match job.dst.node() {
-            Some(node) if node.tail() as u64 == posted.addr && filled.bytes <= node.room() as u64 => {
-                copy::commit(node, filled.bytes);
+            Some(node) if node.tail() as u64 == posted.addr && bytes <= node.room() as u64 => {
+                copy::commit(node, bytes);
             }
             _ => return Err(Code::InvalidValue),
         }
     }
-    receives.imm(filled.slot, &mut job.imm[..filled.imm_len as usize]);
-    (job.producer, job.imm_len) = (filled.producer, filled.imm_len);
-    Ok(filled.bytes)
+    if filled.imm_len > 0 {
+        receives.imm(filled.slot, &mut job.imm[..filled.imm_len.into()]);
+    }
+    (job.producer, job.imm_len) = (filled.producer, filled.imm_len.into());
+    Ok(bytes)
 }

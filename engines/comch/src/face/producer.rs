@@ -27,9 +27,9 @@ pub use super::produce::Returned;
 /// dropping it stops it.
 ///
 /// # Back-pressure
-/// Sends wait while the consumer has posted no receive, and while as many are in flight as the producer has tasks. Nothing
-/// tells a producer that a receive was posted: while it waits for one it asks again and again, lets the engine go on in
-/// between, and uses a processor. A consumer that keeps receives posted is never waited for.
+/// Sends wait while the consumer has posted no receive, and while as many are in flight as the producer has tasks. News of
+/// receives that somebody waits for come over the connection: progress the engine of that, too, where it is another one.
+/// A consumer that keeps receives posted is never waited for.
 ///
 /// ```
 /// # use softdpu::comch::{Client, Server};
@@ -68,7 +68,7 @@ pub struct Producer {
     next: AtomicU64,
     id: u32,
     // The connection goes last.
-    _hold: Arc<Hold>,
+    hold: Arc<Hold>,
 }
 
 impl Producer {
@@ -191,24 +191,27 @@ impl Producer {
     }
 
     async fn feed_as(&self, number: u64, to: ConsumerId, payload: Payload) -> Result<(), Rejected<Payload>> {
-        let (mut payload, mut stalls) = (Some(payload), 0u32);
+        let mut payload = Some(payload);
         poll_fn(|cx| {
-            let Some(sent) = payload.take() else { return Poll::Pending };
-            match self.submit(number, to, sent, Some(cx)) {
-                Err(Rejected { error, back }) if matches!(error.code(), Code::Full | Code::Again) => {
-                    payload = Some(back);
-                    if error.code() == Code::Again {
-                        // Nothing will tell of a receive: ask again, after everybody else.
-                        stalls = stalls.saturating_add(1);
-                        cx.waker().wake_by_ref();
-                        if stalls > PATIENCE {
-                            std::thread::yield_now();
+            // Once more after it asked to be woken: a receive may have come in between.
+            for asked in [false, true] {
+                let Some(sent) = payload.take() else { break };
+                match self.submit(number, to, sent, Some(cx)) {
+                    Err(Rejected { error, back }) if matches!(error.code(), Code::Full | Code::Again) => {
+                        payload = Some(back);
+                        if error.code() == Code::Full {
+                            break;
+                        }
+                        if !asked
+                            && let Some(remote) = self.hold.mailbox.connection().streams.remote(to.get())
+                        {
+                            remote.wait(cx.waker());
                         }
                     }
-                    Poll::Pending
+                    outcome => return Poll::Ready(outcome),
                 }
-                outcome => Poll::Ready(outcome),
             }
+            Poll::Pending
         })
         .await
     }
@@ -231,9 +234,6 @@ impl Producer {
     }
 }
 
-/// How often a send asks for a receive before it lets other threads go first.
-const PATIENCE: u32 = 100;
-
 impl Drop for Producer {
     fn drop(&mut self) {
         drop(self.desk.take_context());
@@ -255,7 +255,7 @@ impl Opens for Producer {
             desk: Desk::new(context, plan.tasks, Dispatch::default()),
             next: AtomicU64::new(0),
             id: plan.id,
-            _hold: plan.hold,
+            hold: plan.hold,
         }
     }
 }
