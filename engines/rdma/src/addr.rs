@@ -82,6 +82,15 @@ impl Address {
         self.bytes
     }
 
+    /// Is it one of those that functions of cards are given when they have no interface? No network leads there.
+    pub(crate) fn is_made(&self) -> bool {
+        let address = Ipv6Addr::from(self.bytes);
+        match address.to_ipv4_mapped() {
+            Some(v4) => v4.octets()[0] == 198 && v4.octets()[1] & 0xfe == 18,
+            None => self.bytes.starts_with(b"\xfdSoftDPU"),
+        }
+    }
+
     /// Is it an address of this machine? Whoever may bind to it is at home there.
     pub(crate) fn is_of_machine(&self) -> bool {
         let address = Ipv6Addr::from(self.bytes);
@@ -135,6 +144,14 @@ mod tests {
         ] {
             assert_eq!(Address::parse(kind, text, 1).unwrap_err().code(), Code::InvalidValue, "{text}");
         }
+    }
+
+    #[test]
+    fn addresses_of_cards_are_known() {
+        let made = |kind, text| Address::parse(kind, text, 1).unwrap().is_made();
+        assert!(made(AddressKind::Ipv4, "198.18.0.1") && made(AddressKind::Ipv4, "198.19.255.1"));
+        assert!(made(AddressKind::Ipv6, "fd53:6f66:7444:5055::1"));
+        assert!(!made(AddressKind::Ipv4, "198.20.0.1") && !made(AddressKind::Ipv6, "fd53::1"));
     }
 
     #[test]

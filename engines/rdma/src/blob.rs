@@ -5,11 +5,12 @@
 
 use crate::caps::Transport;
 use crate::job::ConnRef;
+use crate::net::Reachable;
 use softdpu_link::Owner;
 
 /// Bytes of a description.
 pub(crate) const LEN: usize = 128;
-const MAGIC: [u8; 8] = *b"SDPUQP\x01\0";
+const MAGIC: [u8; 8] = *b"SDPUQP\x02\0";
 
 /// Which connection of which context of which process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub(crate) struct Blob {
     pub(crate) card: u64,
     pub(crate) topology: u64,
     pub(crate) gid: [u8; 16],
+    /// Where peers on other machines ask.
+    pub(crate) reachable: Reachable,
 }
 
 impl Blob {
@@ -61,6 +64,9 @@ impl Blob {
             bytes.extend(number.to_le_bytes());
         }
         bytes.extend(self.gid);
+        bytes.extend(self.reachable.port.to_le_bytes());
+        bytes.extend(self.reachable.v4);
+        bytes.extend(self.reachable.v6);
         bytes.resize(LEN - 8, 0);
         bytes.extend(checksum(&bytes).to_le_bytes());
         let mut whole = [0; LEN];
@@ -91,6 +97,11 @@ impl Blob {
                 card: from.u64()?,
                 topology: from.u64()?,
                 gid: from.array()?,
+                reachable: Reachable {
+                    port: u16::from_le_bytes(from.array()?),
+                    v4: from.array()?,
+                    v6: from.array()?,
+                },
             })
         })();
         blob.ok_or("damaged")
@@ -139,6 +150,7 @@ mod tests {
             card: 2,
             topology: 3,
             gid: [5; 16],
+            reachable: Reachable { port: 4711, v4: [127, 0, 0, 1], v6: [3; 16] },
         }
     }
 

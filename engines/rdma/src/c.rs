@@ -9,7 +9,7 @@
 //! | `c/caps.rs`, `c/setup.rs` | capabilities, settings |
 //! | `c/connect.rs`, `c/connection.rs`, `c/address.rs` | connections and addresses |
 //! | `c/bridge.rs` | what needs verbs |
-//! | `c/tasks.rs` | tasks |
+//! | `c/tasks.rs`, `c/events.rs` | tasks; those on sync events of peers |
 #![expect(unsafe_code, reason = "C entry points")]
 #![allow(
     missing_docs,
@@ -23,13 +23,17 @@ mod caps;
 mod connect;
 mod connection;
 mod setup;
+// Its macros are those of `events`, too.
+#[macro_use]
 mod tasks;
+mod events;
 
 pub use address::*;
 pub use bridge::*;
 pub use caps::*;
 pub use connect::*;
 pub use connection::*;
+pub use events::*;
 pub use setup::*;
 pub use tasks::*;
 

@@ -208,3 +208,12 @@ impl Settings {
         Ok(())
     }
 }
+
+/// How many senders a context tells apart: one per connection; of a dynamic one anybody may come.
+pub(crate) fn senders(settings: &Settings) -> u32 {
+    let own = u32::from(settings.connections);
+    match settings.transport {
+        Transport::Reliable => own,
+        Transport::Dynamic => own.max(1024),
+    }
+}

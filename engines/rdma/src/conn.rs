@@ -5,7 +5,8 @@ use crate::blob::{LEN, Name};
 use crate::control::Control;
 use crate::job::ConnRef;
 use crate::knock::Knock;
-use crate::sync::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use crate::net::Pipe;
+use crate::sync::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Where a connection is in its life.
@@ -34,10 +35,16 @@ pub struct Conn {
     pub(crate) secret: [u8; 16],
     blob: [u8; LEN],
     user: AtomicU64,
+    /// Send-side tasks of its slot that were through before it had the slot.
+    pub(crate) before: u32,
+    /// Messages received; the engine alone counts.
+    received: AtomicU32,
     /// C: the object that stands for it.
     pub(crate) handle: AtomicUsize,
     /// The program was told the last there is to tell of it.
     pub(crate) finished: AtomicBool,
+    /// It goes over the network.
+    pub(crate) on_network: AtomicBool,
     /// C: the program has given it up.
     pub(crate) released: AtomicBool,
     phase: AtomicU8,
@@ -53,6 +60,8 @@ pub(crate) struct More {
     pub(crate) to: Option<Name>,
     pub(crate) address: Option<Address>,
     pub(crate) knock: Option<Knock>,
+    /// The same over the network.
+    pub(crate) net: Option<Arc<Pipe>>,
 }
 
 impl Conn {
@@ -62,6 +71,7 @@ impl Conn {
         phase: Phase,
         secret: [u8; 16],
         blob: [u8; LEN],
+        before: u32,
     ) -> Arc<Conn> {
         Arc::new(Conn {
             here,
@@ -69,8 +79,11 @@ impl Conn {
             secret,
             blob,
             user: AtomicU64::new(0),
+            before,
+            received: AtomicU32::new(0),
             handle: AtomicUsize::new(0),
             finished: AtomicBool::new(false),
+            on_network: AtomicBool::new(false),
             released: AtomicBool::new(false),
             phase: AtomicU8::new(phase as u8),
             more: Mutex::default(),
@@ -124,6 +137,27 @@ impl Conn {
     /// The peer's address, of a connection made by the connection manager.
     pub fn address(&self) -> Option<Address> {
         self.more().address.clone()
+    }
+
+    /// The process of the peer, as far as it is known.
+    pub(crate) fn peer(&self) -> Option<u32> {
+        let more = self.more();
+        more.to.or(more.from).map(|name| name.owner.pid)
+    }
+
+    /// How it reaches the peer, in a word.
+    pub(crate) fn path(&self) -> &'static str {
+        if self.on_network.load(Ordering::Relaxed) { "network" } else { "local" }
+    }
+
+    /// One more message came.
+    pub(crate) fn count_received(&self) {
+        self.received.store(self.received.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// Messages that came.
+    pub(crate) fn received(&self) -> u32 {
+        self.received.load(Ordering::Relaxed)
     }
 
     pub(crate) fn more(&self) -> MutexGuard<'_, More> {

@@ -6,12 +6,15 @@
 
 use crate::blob::{Blob, Name, checksum};
 use crate::caps::Caps;
-use crate::config::Settings;
+use crate::config::{Settings, senders};
 use crate::conn::{Conn, Phase};
+use crate::desk::Desk;
 use crate::engine::Event;
 use crate::inbox::{Attention, INDEX_BITS, Inbound, Outbound};
 use crate::job::ConnRef;
-use crate::sync::{AtomicU64, Ordering};
+use crate::net::{Joint, Reachable};
+use crate::roster;
+use crate::sync::Ordering;
 use softdpu_link::{Folder, Listener, Owner, Ringer, Segment};
 use softdpu_memory::device::Device;
 use softdpu_room::context::Core;
@@ -19,7 +22,8 @@ use softdpu_room::hardware::Alarm;
 use softdpu_status::{Code, Error, Result};
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::Waker;
 
 /// Something the engine has to know.
 #[derive(Debug)]
@@ -28,6 +32,8 @@ pub(crate) enum Mail {
     Out(ConnRef, Box<Outbound>),
     /// A peer's way to us.
     In(ConnRef, Box<Inbound>),
+    /// A way over the network.
+    Net(ConnRef, Joint),
     /// The program ends a connection.
     Leave(Arc<Conn>),
     /// Tell the program.
@@ -53,11 +59,13 @@ pub(crate) struct Bell {
 /// Ended connections whose handles stay good, though the program did not give them up.
 const MOST_ENDED: usize = 4096;
 
+type Doors = (Vec<Listener>, Option<crate::net::Listening>);
+
 /// A port that is listened to.
 #[derive(Debug)]
 pub(crate) struct Listening {
     pub(crate) port: u16,
-    _doors: Vec<Listener>,
+    _doors: Doors,
 }
 
 /// What there is while the context is not idle.
@@ -66,6 +74,7 @@ pub(crate) struct Live {
     owner: Owner,
     pub(crate) srq: Arc<Segment>,
     pub(crate) bell: Arc<Bell>,
+    desk: Arc<Desk>,
     conns: Vec<Option<Arc<Conn>>>,
     uid: u32,
     /// Senders: how often each index was given out, and which are free.
@@ -89,18 +98,10 @@ pub struct Control {
     live: Mutex<Option<Live>>,
     /// Rust: what the program has not looked at.
     pub(crate) happened: Mutex<VecDeque<Event>>,
+    /// Rust: who waits for something to happen.
+    listeners: Mutex<Vec<Waker>>,
     pub(crate) teller: OnceLock<Teller>,
     pub(crate) retire: OnceLock<Retire>,
-}
-
-/// All contexts of the process, by number.
-static CONTEXTS: Mutex<Vec<(u64, Weak<Control>)>> = Mutex::new(Vec::new());
-static NEXT: AtomicU64 = AtomicU64::new(1);
-
-/// The context of this number, if it lives.
-pub(crate) fn find(number: u64) -> Option<Arc<Control>> {
-    let contexts = lock(&CONTEXTS);
-    contexts.iter().find(|(n, _)| *n == number)?.1.upgrade()
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -120,7 +121,7 @@ impl Control {
     pub fn new(device: &Arc<Device>) -> Result<Arc<Control>> {
         let caps = Caps::of(device.function())?;
         let control = Arc::new(Control {
-            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            number: roster::number(),
             device: device.clone(),
             settings: Mutex::new(Settings::new(&caps)),
             caps,
@@ -128,12 +129,11 @@ impl Control {
             mail: Mutex::default(),
             live: Mutex::default(),
             happened: Mutex::default(),
+            listeners: Mutex::default(),
             teller: OnceLock::new(),
             retire: OnceLock::new(),
         });
-        let mut contexts = lock(&CONTEXTS);
-        contexts.retain(|(_, control)| control.strong_count() > 0);
-        contexts.push((control.number, Arc::downgrade(&control)));
+        roster::enter(&control);
         Ok(control)
     }
 
@@ -153,7 +153,7 @@ impl Control {
     }
 
     /// The context starts.
-    pub(crate) fn start(&self, srq: Arc<Segment>, alarm: &Arc<Alarm>) -> Result<()> {
+    pub(crate) fn start(&self, srq: Arc<Segment>, desk: Arc<Desk>, alarm: &Arc<Alarm>) -> Result<()> {
         let bell = alarm.with_signal(|signal| {
             let bell = signal.doorbell()?.invitation();
             let copy = |fd: std::os::fd::BorrowedFd<'_>| {
@@ -174,6 +174,7 @@ impl Control {
             owner: Owner::this_process()?,
             srq,
             bell,
+            desk,
             conns: (0..settings.connections).map(|_| None).collect(),
             uid: 0,
             turns: vec![0; senders as usize],
@@ -204,6 +205,7 @@ impl Control {
         self.attention.set(None);
         let live = lock(&self.live).take();
         drop(std::mem::take(&mut *lock(&self.mail)));
+        self.wake_listeners();
         let Some(live) = live else { return Vec::new() };
         let conns: Vec<_> = live.conns.into_iter().flatten().chain(live.ended).collect();
         for conn in &conns {
@@ -230,6 +232,25 @@ impl Control {
     /// Runs `f` even while the context stops.
     pub(crate) fn with_any<R>(&self, f: impl FnOnce(&mut Live) -> R) -> Option<R> {
         lock(&self.live).as_mut().map(f)
+    }
+
+    /// Is the context not idle?
+    pub(crate) fn is_live(&self) -> bool {
+        lock(&self.live).is_some()
+    }
+
+    /// Is woken when something has happened, or nothing can any more.
+    pub(crate) fn listen_for(&self, waker: &Waker) {
+        let mut listeners = lock(&self.listeners);
+        if !listeners.iter().any(|known| known.will_wake(waker)) {
+            listeners.push(waker.clone());
+        }
+    }
+
+    /// Wakes them; with nothing held.
+    pub(crate) fn wake_listeners(&self) {
+        let listeners = std::mem::take(&mut *lock(&self.listeners));
+        listeners.into_iter().for_each(Waker::wake);
     }
 
     /// Leaves something for the engine.
@@ -260,6 +281,8 @@ impl Control {
         let folder = Folder::of_process().map_or(0, Folder::number);
         let transport = self.settings().transport;
         let function = self.device.function();
+        let reachable =
+            if phase == Phase::Exported { crate::net::reachable(self) } else { Reachable::default() };
         self.with_live(call, |live| {
             let Some(slot) = live.conns.iter().position(Option::is_none) else {
                 let line = format_args!("{call}: all {} connections are taken", live.conns.len());
@@ -275,8 +298,10 @@ impl Control {
                 card: checksum(function.card().name().as_bytes()),
                 topology: function.card().topology_hash(),
                 gid: function.gid(),
+                reachable,
             };
-            let conn = Conn::new(self, conn, phase, secret, blob.encode());
+            let before = live.desk.through(conn.slot);
+            let conn = Conn::new(self, conn, phase, secret, blob.encode(), before);
             live.conns[slot] = Some(conn.clone());
             Ok(conn)
         })
@@ -287,6 +312,16 @@ impl Control {
         let live = lock(&self.live);
         let conn = live.as_ref()?.conns.get(which.slot as usize)?.as_ref()?;
         (conn.here == which).then(|| conn.clone())
+    }
+
+    /// The connections there are, and how many send-side tasks of each were through.
+    pub(crate) fn connections(&self) -> Vec<(Arc<Conn>, u32)> {
+        let look = |live: &mut Live| {
+            let conns = live.conns.iter().flatten();
+            let sent = |conn: &Conn| live.desk.through(conn.here.slot).wrapping_sub(conn.before);
+            conns.map(|conn| (conn.clone(), sent(conn))).collect()
+        };
+        self.with_any(look).unwrap_or_default()
     }
 
     /// The connection is over; its place is free. Handles of it may still be in the program's hands.
@@ -343,7 +378,7 @@ impl Control {
     }
 
     /// Notes a port, once.
-    pub(crate) fn add_listening(&self, port: u16, doors: Vec<Listener>) {
+    pub(crate) fn add_listening(&self, port: u16, doors: Doors) {
         self.with_any(|live| live.listening.push(Listening { port, _doors: doors }));
     }
 
@@ -354,14 +389,5 @@ impl Control {
             Some(live.listening.swap_remove(at))
         });
         gone.flatten().is_some()
-    }
-}
-
-/// How many senders a context tells apart: one per connection; of a dynamic one anybody may come.
-pub(crate) fn senders(settings: &Settings) -> u32 {
-    let own = u32::from(settings.connections);
-    match settings.transport {
-        crate::caps::Transport::Reliable => own,
-        crate::caps::Transport::Dynamic => own.max(1024),
     }
 }

@@ -1,5 +1,6 @@
 //! What submits look at: how full a send queue is, and what a checked submit refuses.
 
+use crate::event;
 use crate::job::{Job, Op};
 use crate::sync::{AtomicU32, Ordering};
 use softdpu_memory::copy::Gate;
@@ -33,8 +34,16 @@ impl Desk {
     #[inline]
     pub(crate) fn completed(&self, slot: u32) {
         if let Some(flying) = self.flying.get(slot as usize) {
-            flying.completed.fetch_add(1, Ordering::Release);
+            // The lane's holder alone gets here.
+            flying
+                .completed
+                .store(flying.completed.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
         }
+    }
+
+    /// How many tasks of the send side of a slot were ever through, modulo 2^32.
+    pub(crate) fn through(&self, slot: u32) -> u32 {
+        self.flying.get(slot as usize).map_or(0, |flying| flying.completed.load(Ordering::Relaxed))
     }
 
     /// Is there room in the connection's send queue?
@@ -64,6 +73,15 @@ impl Desk {
             (Op::Receive, Some(to), _) => view::check_room(to, &self.receive).map(drop),
             (Op::Send | Op::SendImm, Some(from), _) => view::check_source(from, &self.send).map(drop),
             (Op::Receive | Op::Send | Op::SendImm, None, _) => Ok(()),
+            // The usual ones, which need no reason.
+            (Op::Write | Op::WriteImm, Some(from), Some(to))
+                if peer::is_lone_write(from, to, &self.send, self.device) =>
+            {
+                Ok(())
+            }
+            (Op::Read, Some(to), Some(from)) if peer::is_lone_read(from, to, &self.send, self.device) => {
+                Ok(())
+            }
             (Op::Write | Op::WriteImm, Some(from), Some(to)) => {
                 peer::check_write(from, to, &self.send, self.device).map(drop)
             }
@@ -73,6 +91,7 @@ impl Desk {
                 result.map_or(Ok(()), |result| peer::check_word(result, &self.send))?;
                 peer::check_change(word, self.device)
             }
+            (Op::EventGet | Op::EventSet | Op::EventAdd, local, _) => event::check(job, local, &self.send),
             _ => Err(Error::new(Code::InvalidValue, "a buffer is missing")),
         }
     }

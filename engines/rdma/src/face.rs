@@ -7,6 +7,8 @@ use crate::control::{Control, lock};
 use crate::engine::Event;
 use crate::job::{ConnRef, Op};
 use core::fmt;
+use core::future::poll_fn;
+use core::task::Poll;
 use softdpu_memory::device::Device;
 use softdpu_memory::{Access, OnDevice};
 use softdpu_room::engine::Work;
@@ -98,7 +100,7 @@ impl Endpoint {
         let call = "endpoint";
         control.configure(|s, caps| -> Result<()> {
             for op in Op::ALL {
-                if caps.has(op) && (op as u8) < Op::EventGet as u8 {
+                if caps.has(op) {
                     let count = if op == Op::Receive { options.receives } else { options.sends };
                     s.set_tasks(op, count, caps, call)?;
                 }
@@ -125,6 +127,8 @@ impl Endpoint {
                     happened.pop_front();
                 }
                 happened.push_back(event);
+                drop(happened);
+                control.wake_listeners();
             }
         });
         Ok(Endpoint(control))
@@ -169,6 +173,24 @@ impl Endpoint {
         let conn = self.0.reserve(address, 0)?;
         self.0.reach(&conn);
         Ok(self.own(conn))
+    }
+
+    /// The next thing that happens; `None` when nothing can any more, since no context runs. Wants progress.
+    pub async fn next(&self) -> Option<Happening> {
+        poll_fn(|cx| match self.happened() {
+            Some(happening) => Poll::Ready(Some(happening)),
+            None if !self.0.is_live() => Poll::Ready(None),
+            None => {
+                self.0.listen_for(cx.waker());
+                // It may have happened meanwhile.
+                match self.happened() {
+                    Some(happening) => Poll::Ready(Some(happening)),
+                    None if !self.0.is_live() => Poll::Ready(None),
+                    None => Poll::Pending,
+                }
+            }
+        })
+        .await
     }
 
     /// The next thing that happened, as far as progress was made.

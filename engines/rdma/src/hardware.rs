@@ -1,16 +1,17 @@
 //! One turn of the engine: mail, tasks that wait, fresh tasks, messages that came.
 
-use crate::config::Settings;
+use crate::config::{Settings, senders};
 use crate::conn::Conn;
-use crate::control::{Control, senders};
+use crate::control::Control;
 use crate::desk::Desk;
 use crate::engine::{Event, Rdma};
 use crate::inbox::{CHUNK, State};
 use crate::job::{ConnRef, Job, Op};
 use crate::link::{Front, Link, Step, Tools};
+use crate::net::Wire;
 use crate::queue::Store;
 use crate::srq::Srq;
-use crate::{onesided, send};
+use crate::{event, onesided, send};
 use softdpu_memory::copy::Gate;
 use softdpu_memory::view;
 use softdpu_room::carry::PART_BYTES;
@@ -39,10 +40,14 @@ pub(crate) struct Engine {
     pub(crate) inbounds: Box<[Option<Box<crate::receive::In>>]>,
     pub(crate) srq: Srq<Posted>,
     fresh_receives: bool,
+    /// Turns made.
+    turns: u64,
+    /// Connections over the network.
+    pub(crate) wires: Vec<Wire>,
     pub(crate) store: Store,
     /// Connections with tasks that wait, by slot.
     pub(crate) pending: Vec<u32>,
-    dirty: Vec<u32>,
+    pub(crate) dirty: Vec<u32>,
     pub(crate) events: VecDeque<Event>,
     pub(crate) tools: Tools,
     pub(crate) left: u32,
@@ -78,6 +83,8 @@ pub(crate) fn work(control: &Arc<Control>) -> Result<Box<Peered<Engine>>> {
         inbounds: (0..senders(&settings)).map(|_| None).collect(),
         srq,
         fresh_receives: false,
+        turns: 0,
+        wires: Vec::new(),
         store: Store::new(sends)?,
         pending: Vec::with_capacity(connections),
         dirty: Vec::with_capacity(connections),
@@ -97,12 +104,13 @@ impl Hardware for Engine {
     const GATED: bool = true;
 
     fn start(&mut self, alarm: &Arc<Alarm>) -> Result<Begun> {
-        self.control.start(self.srq.segment().clone(), alarm)?;
+        self.control.start(self.srq.segment().clone(), self.desk.clone(), alarm)?;
         Ok(Begun::Running)
     }
 
     fn turn(&mut self, port: &mut Port<'_, Rdma>) -> Turn {
         (self.tools.budget, self.left) = (PART_BYTES, AT_ONCE);
+        self.turns += 1;
         let mut moved = false;
         if self.control.attention.take() {
             self.attend(port);
@@ -124,8 +132,12 @@ impl Hardware for Engine {
         }
         moved |= self.receive(port);
         self.publish();
-        port.rely_on_alarm(self.pending.is_empty() && self.partial == 0);
+        if !self.wires.is_empty() {
+            moved |= self.turn_wires(port);
+        }
+        port.rely_on_alarm(self.pending.is_empty() && self.partial == 0 && !self.wires_wait());
         self.hold(port);
+        port.has_events(!self.events.is_empty());
         if moved { Turn::Busy } else { Turn::Idle }
     }
 
@@ -146,7 +158,7 @@ impl Hardware for Engine {
             return true;
         }
         let links = &mut self.links;
-        self.pending.iter().any(|&slot| {
+        let here = self.pending.iter().any(|&slot| {
             links[slot as usize].as_mut().is_some_and(|link| match link.state() {
                 Some(State::Waiting) => false,
                 Some(State::Open) => match (&mut link.out, link.front.claim) {
@@ -156,7 +168,8 @@ impl Hardware for Engine {
                 },
                 _ => true,
             })
-        })
+        });
+        here || !self.wires.is_empty() && self.wires_are_pending()
     }
 
     fn idle(&mut self) {
@@ -164,6 +177,7 @@ impl Hardware for Engine {
         self.srq.close();
         self.links.iter_mut().for_each(|link| *link = None);
         self.inbounds.iter_mut().for_each(|inbound| *inbound = None);
+        self.wires.clear();
         let conns = self.control.end();
         if let Some(retire) = self.control.retire.get() {
             conns.iter().for_each(retire);
@@ -208,15 +222,27 @@ impl Engine {
             return self.post(port, ticket);
         }
         let which = job.conn;
-        if self.link(which).is_none_or(|link| link.out.is_none()) && self.control.attention.take() {
+        if let Some(Some(link)) = self.links.get_mut(which.slot as usize)
+            && link.is_clear(which, self.turns)
+            && let Some(result) = onesided::straight(link, job, &mut self.tools)
+        {
+            return self.complete(port, ticket, Ok(result));
+        }
+        if self.link(which).is_none_or(|link| link.out.is_none() && link.net.is_none())
+            && self.control.attention.take()
+        {
             // The program connected after this turn had begun.
             self.attend(port);
         }
         let Some(link) = self.links.get_mut(which.slot as usize).and_then(Option::as_mut) else {
             return self.refuse(port, ticket);
         };
-        if link.conn.here != which || link.out.is_none() || link.failed {
+        let has_way = link.out.is_some() || link.net.is_some();
+        if link.conn.here != which || !has_way || link.failed {
             return self.refuse(port, ticket);
+        }
+        if link.net.is_some() {
+            return self.queue(port, ticket, which.slot);
         }
         if link.queue.is_empty() {
             match step(link, port.job(&mut ticket), &mut self.tools) {
@@ -353,30 +379,6 @@ impl Engine {
             self.fresh_receives = true;
         }
     }
-
-    /// Everything is given back.
-    fn flush(&mut self, port: &mut Port<'_, Rdma>) -> Turn {
-        self.control.close();
-        self.srq.close();
-        for slot in 0..self.links.len() {
-            if self.links[slot].is_some() {
-                self.lose(port, slot as u32);
-            }
-        }
-        while let Some(mut ticket) = port.take() {
-            if port.job(&mut ticket).op == Op::Receive {
-                port.complete(ticket, Err(Code::IoFailed));
-            } else {
-                self.complete(port, ticket, Err(Code::IoFailed));
-            }
-        }
-        while let Some(posted) = self.srq.first().and_then(|place| self.srq.take(place)) {
-            port.complete(posted.ticket, Err(Code::IoFailed));
-        }
-        self.dirty.clear();
-        port.hold(!self.events.is_empty());
-        Turn::Busy
-    }
 }
 
 /// Goes on with the task at the front of a connection.
@@ -387,6 +389,7 @@ fn step(link: &mut Link, job: &mut Job, tools: &mut Tools) -> Step {
         Op::Read => onesided::read(link, job, tools),
         Op::Send | Op::SendImm => send::send(link, job, tools),
         Op::CmpSwap | Op::FetchAdd => onesided::atomic(link, job, tools),
-        Op::Receive | Op::EventGet | Op::EventSet | Op::EventAdd => Step::Failed,
+        Op::EventGet | Op::EventSet | Op::EventAdd => event::carry_out(link, job, tools),
+        Op::Receive => Step::Failed,
     }
 }

@@ -81,6 +81,11 @@ pub enum Opcode {
 }
 
 impl Opcode {
+    /// Were bytes put into the receive's buffer?
+    pub(crate) fn fills(self) -> bool {
+        self != Opcode::WriteImm
+    }
+
     pub(crate) fn from_number(n: u32) -> Option<Opcode> {
         [Opcode::Send, Opcode::SendImm, Opcode::WriteImm].into_iter().find(|&o| o as u32 == n)
     }

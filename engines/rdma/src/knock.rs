@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Both ends keep the line afterwards: its end is the end of the connection. Addresses are names in the runtime folder;
-//! peers on other machines need the network path.
+//! what nobody there has is looked for on the network.
 
 use crate::addr::{Address, listener_name, machine_name};
 use crate::caps::Transport;
@@ -21,6 +21,7 @@ use crate::inbox::{self, End, Inbound, Outbound};
 use crate::meet::aborted;
 use crate::srq::RemoteSrq;
 use crate::sync::{AtomicBool, Ordering};
+use softdpu_card::RdmaPath;
 use softdpu_link::{Desk, LineHandle, Ringer, Segment};
 use softdpu_status::{Code, Error, Result};
 use std::net::Ipv4Addr;
@@ -150,7 +151,8 @@ impl Control {
         if let Ok(door) = softdpu_link::listen(&machine_name(port), desk) {
             doors.push(door);
         }
-        self.add_listening(port, doors);
+        let network = crate::net::listen(self, port);
+        self.add_listening(port, (doors, network));
         Ok(())
     }
 
@@ -179,6 +181,13 @@ impl Control {
     fn knock(self: &Arc<Control>, conn: &Arc<Conn>) -> Result<(), String> {
         let text = |error: Error| error.what().to_owned();
         let address = conn.address().ok_or("no address")?;
+        let path = RdmaPath::of_process();
+        if path == RdmaPath::Network {
+            // Those that only cards have stand for this machine then.
+            let own = Ipv4Addr::LOCALHOST.to_ipv6_mapped().octets();
+            let bytes = if address.is_made() { own } else { address.bytes() };
+            return crate::net::knock(self, conn, bytes, address.port());
+        }
         let name = crate::blob::Blob::decode(conn.description())?.name;
         let here = Here::new(self).map_err(text)?;
         let settings = self.settings();
@@ -196,6 +205,11 @@ impl Control {
             self.give_sender(here.sender);
             what
         };
+        let nobody = answer.as_ref().is_err_and(|error| error.code() == Code::NotFound);
+        if nobody && path != RdmaPath::Local && !address.is_made() {
+            self.give_sender(here.sender);
+            return crate::net::knock(self, conn, address.bytes(), address.port());
+        }
         let (bytes, _, line) = answer.map_err(|error| {
             refused(match error.code() {
                 Code::NotFound => "nobody listens there".into(),
@@ -218,6 +232,13 @@ impl Control {
     /// # Errors
     /// InvalidValue (not requested, or answered already), ConnectionAborted (the peer is gone), NoMemory.
     pub fn accept(self: &Arc<Control>, conn: &Arc<Conn>, private: &[u8]) -> Result<()> {
+        if let Some(pipe) = conn.more().net.take() {
+            return crate::net::accept(self, conn, pipe, private).map_err(|why| {
+                conn.end();
+                self.send(Mail::Leave(conn.clone()));
+                aborted(format_args!("accept: connection {}: {why}", conn.id()))
+            });
+        }
         let Some(knock) = conn.more().knock.take() else {
             log::error!(target: crate::LOG, "accept: connection {} is {:?}, nobody asks for it", conn.id(), conn.phase());
             return Err(Error::new(Code::InvalidValue, "nobody asks for the connection"));
@@ -247,15 +268,23 @@ impl Control {
     /// # Errors
     /// InvalidValue (not requested, or answered already).
     pub fn reject(&self, conn: &Arc<Conn>) -> Result<()> {
+        let over = || {
+            conn.end();
+            conn.finished.store(true, Ordering::Release);
+            self.remove(conn);
+        };
+        if let Some(pipe) = conn.more().net.take() {
+            crate::net::reject(pipe);
+            over();
+            return Ok(());
+        }
         let Some(knock) = conn.more().knock.take() else {
             log::error!(target: crate::LOG, "reject: connection {} is {:?}, nobody asks for it", conn.id(), conn.phase());
             return Err(Error::new(Code::InvalidValue, "nobody asks for the connection"));
         };
         // A peer that is gone needs no answer.
         let _ = knock.line.send(&[REJECT], &[]);
-        conn.end();
-        conn.finished.store(true, Ordering::Release);
-        self.remove(conn);
+        over();
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 //! Peers are contexts: of one program, or of two processes that share a runtime folder. One-sided access and atomics are
 //! carried out by the initiator itself, in memory that it imported; messages go through rings in shared memory into
 //! receives that their sender claimed before. The peer's program need not make progress for any of it. Wake-ups are
-//! doorbells, which are rung only when somebody sleeps.
+//! doorbells, which are rung only when somebody sleeps. Peers elsewhere are reached over the network, with the same rules.
 //!
 //! | file | what |
 //! |---|---|
@@ -11,12 +11,14 @@
 //! | `job.rs`, `task.rs` | tasks in their slots |
 //! | `engine.rs`, `desk.rs`, `hardware.rs` | the engine, what submits look at, and one turn |
 //! | `link.rs`, `queue.rs`, `life.rs` | a connection as the engine has it, the tasks that wait on it, how it ends |
-//! | `onesided.rs`, `send.rs`, `receive.rs` | how tasks are carried out |
+//! | `onesided.rs`, `event.rs`, `send.rs`, `receive.rs` | how tasks are carried out |
 //! | `srq.rs`, `inbox.rs` | the shared memory of peers: posted receives, rings |
 //! | `conn.rs`, `control.rs` | a connection as the program has it, and what program and engine share |
 //! | `blob.rs`, `meet.rs`, `caller.rs` | descriptions, connecting by them, and who may |
 //! | `addr.rs`, `knock.rs`, `door.rs`, `clock.rs` | addresses, and the connection manager |
-//! | `face.rs` | the Rust face |
+//! | `net/` | peers on other machines; `ffi/`: libfabric, which carries that |
+//! | `face.rs`, `receives.rs` | the Rust face |
+//! | `roster.rs`, `report.rs` | all contexts of the process; what `softdpu top` shows |
 //! | `c.rs`, `c/` | the C entry points (feature `capi`) |
 
 mod addr;
@@ -30,7 +32,9 @@ mod control;
 mod desk;
 mod door;
 mod engine;
+mod event;
 mod face;
+mod ffi;
 mod hardware;
 mod inbox;
 mod job;
@@ -38,9 +42,13 @@ mod knock;
 mod life;
 mod link;
 mod meet;
+mod net;
 mod onesided;
 mod queue;
 mod receive;
+mod receives;
+mod report;
+mod roster;
 mod send;
 mod srq;
 mod sync;
@@ -56,7 +64,9 @@ pub use control::Control;
 pub use engine::{Event, Rdma};
 pub use face::{Config, Connection, Endpoint, Happening, Options, Request, Target};
 pub use job::{Job, Op, Opcode};
-pub use task::{CompareSwap, FetchAdd, Message, Read, Receive, Send, Write};
+pub use receives::{Received, Receives, Unfilled};
+pub use softdpu_sync_event::RemoteEvent;
+pub use task::{CompareSwap, EventAdd, EventGet, EventSet, FetchAdd, Message, Read, Receive, Send, Write};
 
 /// Log target of this engine.
 const LOG: &str = "softdpu::rdma";

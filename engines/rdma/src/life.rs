@@ -5,11 +5,11 @@ use crate::control::Mail;
 use crate::engine::{Event, Rdma};
 use crate::hardware::Engine;
 use crate::inbox::{Inbound, Outbound};
-use crate::job::ConnRef;
+use crate::job::{ConnRef, Op};
 use crate::link::{Front, Link};
 use crate::receive::In;
 use crate::sync::Ordering;
-use softdpu_room::hardware::Port;
+use softdpu_room::hardware::{Port, Turn};
 use softdpu_status::Code;
 use std::sync::Arc;
 
@@ -19,18 +19,21 @@ impl Engine {
         let Some(link) = self.links[slot as usize].as_mut() else { return };
         link.publish();
         if !link.failed {
-            link.failed = true;
+            link.fail();
             log::warn!(target: crate::LOG, "connection {}: in error, later tasks on it fail", link.conn.id());
         }
+        let which = link.conn.here;
         if let Some(index) = link.inbound
             && let Some(inbound) = &self.inbounds[index as usize]
         {
             inbound.way.close();
         }
+        self.refuse_wires(which);
         self.flush_queue(port, slot);
     }
 
     fn flush_queue(&mut self, port: &mut Port<'_, Rdma>, slot: u32) {
+        self.flush_way(port, slot);
         let Some(link) = self.links[slot as usize].as_mut() else { return };
         if let (Some(out), Some(claim)) = (&link.out, link.front.claim)
             && !link.front.staged
@@ -50,6 +53,7 @@ impl Engine {
             match mail {
                 Mail::Out(which, out) => self.join(which, *out),
                 Mail::In(which, way) => self.let_in(which, *way),
+                Mail::Net(which, joint) => self.join_wire(which, joint),
                 Mail::Leave(conn) => {
                     let slot = conn.here.slot;
                     if self.link(conn.here).is_none() {
@@ -76,6 +80,7 @@ impl Engine {
                 self.lose(port, slot as u32);
             }
         }
+        self.attend_wires(port);
         self.note_owed();
     }
 
@@ -85,7 +90,7 @@ impl Engine {
         self.owed = told && self.links.iter().flatten().any(|link| link.conn.phase() >= Phase::Accepted);
     }
 
-    fn make_link(&mut self, which: ConnRef) -> Option<&mut Box<Link>> {
+    pub(crate) fn make_link(&mut self, which: ConnRef) -> Option<&mut Box<Link>> {
         let place = self.links.get_mut(which.slot as usize)?;
         if place.as_ref().is_none_or(|link| link.conn.here != which) {
             *place = Some(Box::new(Link::new(self.control.conn(which)?)));
@@ -95,6 +100,8 @@ impl Engine {
 
     fn join(&mut self, which: ConnRef, out: Outbound) {
         let Some(link) = self.make_link(which) else { return };
+        link.peer = link.conn.more().to.map(|name| name.owner);
+        link.rights = out.srq.rights().into();
         link.out = Some(out);
         if let Some(index) = link.inbound {
             self.open(index);
@@ -138,7 +145,7 @@ impl Engine {
             if link.inbound == Some(index) {
                 link.inbound = None;
             }
-            if link.out.is_none() {
+            if link.out.is_none() && link.net.is_none() {
                 link.conn.more().from = None;
             }
         }
@@ -155,6 +162,7 @@ impl Engine {
                 self.drop_inbound(port, index as u32);
             }
         }
+        self.drop_wires(link.conn.here);
         self.bury(&link.conn);
     }
 
@@ -171,5 +179,30 @@ impl Engine {
             None => conn.finished.store(true, Ordering::Release),
         }
         self.note_owed();
+    }
+
+    /// Everything is given back.
+    pub(crate) fn flush(&mut self, port: &mut Port<'_, Rdma>) -> Turn {
+        self.control.close();
+        self.srq.close();
+        for slot in 0..self.links.len() {
+            if self.links[slot].is_some() {
+                self.lose(port, slot as u32);
+            }
+        }
+        while let Some(mut ticket) = port.take() {
+            if port.job(&mut ticket).op == Op::Receive {
+                port.complete(ticket, Err(Code::IoFailed));
+            } else {
+                self.complete(port, ticket, Err(Code::IoFailed));
+            }
+        }
+        while let Some(posted) = self.srq.first().and_then(|place| self.srq.take(place)) {
+            port.complete(posted.ticket, Err(Code::IoFailed));
+        }
+        self.dirty.clear();
+        port.hold(!self.events.is_empty());
+        port.has_events(!self.events.is_empty());
+        Turn::Busy
     }
 }

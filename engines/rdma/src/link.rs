@@ -2,8 +2,11 @@
 
 use crate::conn::Conn;
 use crate::inbox::{Outbound, State};
+use crate::job::ConnRef;
+use crate::net::Way;
 use crate::queue::Queue;
 use crate::srq::{Claim, Letter};
+use softdpu_link::Owner;
 use softdpu_memory::copy::Gate;
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,6 +16,13 @@ use std::time::Instant;
 pub(crate) struct Link {
     pub(crate) conn: Arc<Conn>,
     pub(crate) out: Option<Outbound>,
+    /// Or the way over the network.
+    pub(crate) net: Option<Box<Way>>,
+    /// The process of the peer, once the way out is there, and what its context permits peers.
+    pub(crate) peer: Option<Owner>,
+    pub(crate) rights: u64,
+    /// The turn in which it was last seen to be of use.
+    looked: u64,
     /// Which sender it takes messages from.
     pub(crate) inbound: Option<u32>,
     pub(crate) queue: Queue,
@@ -43,12 +53,36 @@ impl Link {
         Link {
             conn,
             out: None,
+            net: None,
+            peer: None,
+            rights: 0,
+            looked: 0,
             inbound: None,
             queue: Queue::new(),
             failed: false,
             dirty: false,
             front: Front::default(),
         }
+    }
+
+    /// Takes one-sided tasks without anything before them? Looks at the peer once per turn.
+    #[inline]
+    pub(crate) fn is_clear(&mut self, which: ConnRef, turn: u64) -> bool {
+        self.conn.here == which && self.queue.is_empty() && (self.looked == turn || self.look(turn))
+    }
+
+    #[inline(never)]
+    fn look(&mut self, turn: u64) -> bool {
+        let good = matches!(self.state(), Some(State::Open | State::Waiting));
+        if good {
+            self.looked = turn;
+        }
+        good
+    }
+
+    /// A task has failed: no other one is carried out.
+    pub(crate) fn fail(&mut self) {
+        (self.failed, self.looked) = (true, 0);
     }
 
     /// Is the peer there, as far as we know?
@@ -142,4 +176,4 @@ fn has_waited(link: &mut Link, tools: &Tools) -> bool {
 }
 
 /// Time between two repeats of a message that finds no receive.
-const REPEAT: std::time::Duration = std::time::Duration::from_millis(100);
+pub(crate) const REPEAT: std::time::Duration = std::time::Duration::from_millis(100);

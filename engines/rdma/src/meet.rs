@@ -8,13 +8,17 @@ use crate::blob::{Blob, Name, Reader};
 use crate::caller::Caller;
 use crate::caps::Transport;
 use crate::conn::{Conn, Phase};
-use crate::control::{Bell, Control, Mail, find};
+use crate::control::{Bell, Control, Mail};
 use crate::inbox::{self, Attention, End, NUDGE, Outbound};
 use crate::job::ConnRef;
+use crate::net::Reachable;
+use crate::roster::find;
 use crate::srq::RemoteSrq;
 use crate::sync::{AtomicBool, Ordering};
+use softdpu_card::RdmaPath;
 use softdpu_link::{Answer, Desk, Folder, Line, LineHandle, Peer, Ringer, Segment, Tie, Topic};
 use softdpu_status::{Code, Error, Result};
+use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -78,6 +82,9 @@ impl Control {
         };
         let caller =
             Caller { conn: blob.name.conn, secret: blob.secret, transport: blob.transport, name: me.name };
+        if self.is_elsewhere(&blob) {
+            return self.meet_on_network(conn, &blob, &caller, was);
+        }
         let way = if blob.name.owner == me.name.owner {
             self.meet_here(blob.name.context, &caller)
         } else {
@@ -107,11 +114,13 @@ impl Control {
                 self.settings().transport
             )));
         }
+        if self.is_elsewhere(blob) {
+            return Ok(());
+        }
         let folder = Folder::of_process().map_or(0, Folder::number);
         if blob.folder != folder {
             return Err(aborted(format_args!(
-                "connect: the peer's runtime folder is {:#x}, ours {folder:#x}; peers on other machines need the \
-                 network path, which is not available yet",
+                "connect: the peer's runtime folder is {:#x}, ours {folder:#x}, and only the local path is allowed",
                 blob.folder
             )));
         }
@@ -124,6 +133,32 @@ impl Control {
                 card.topology_hash()
             )));
         }
+        Ok(())
+    }
+
+    /// Is the peer to be reached over the network?
+    fn is_elsewhere(&self, blob: &Blob) -> bool {
+        match RdmaPath::of_process() {
+            RdmaPath::Local => false,
+            RdmaPath::Network => true,
+            _ => blob.folder != Folder::of_process().map_or(0, Folder::number),
+        }
+    }
+
+    fn meet_on_network(
+        self: &Arc<Control>,
+        conn: &Arc<Conn>,
+        blob: &Blob,
+        caller: &Caller,
+        was: Option<Name>,
+    ) -> Result<()> {
+        crate::net::attach(self, conn, blob, caller).map_err(|why| {
+            conn.more().to = was;
+            let Reachable { port, v4, .. } = blob.reachable;
+            let (device, at) = (self.device().function(), Ipv4Addr::from(v4));
+            aborted(format_args!("connect: peer at {at}:{port} from device {device}: {why}"))
+        })?;
+        conn.advance(Phase::Exported, Phase::Connected);
         Ok(())
     }
 

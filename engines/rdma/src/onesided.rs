@@ -12,7 +12,7 @@ use softdpu_memory::peer::{self, Change, Use};
 use softdpu_status::Result;
 
 /// May peers do this with memory of the context at the other end?
-fn admitted(link: &Link, what: Use) -> Option<()> {
+pub(crate) fn admitted(link: &Link, what: Use) -> Option<()> {
     let out = link.out.as_ref()?;
     if link.state()? == State::Closed {
         return None;
@@ -38,6 +38,46 @@ fn both(job: &Job) -> Option<Option<(&'static Node, &'static Node)>> {
     }
 }
 
+/// Longer transfers go the long way.
+const STRAIGHT: u64 = 64 << 10;
+
+/// The bytes of a task that has nothing against it, and was carried out. `None` where anything speaks against it, or it
+/// failed: the long way finds out what, and says so.
+#[inline]
+pub(crate) fn straight(link: &Link, job: &mut Job, tools: &mut Tools) -> Option<u64> {
+    let (what, from, to) = match job.op {
+        Op::Write => (Use::Write, job.local.node()?, job.remote.node()?),
+        Op::Read => (Use::Read, job.remote.node()?, job.local.node()?),
+        _ => return None,
+    };
+    let far = if what == Use::Write { to } else { from };
+    if link.rights & what as u64 == 0 || link.peer.is_none_or(|peer| peer.pid != far.region().exporter()) {
+        return None;
+    }
+    let most = tools.budget.min(STRAIGHT);
+    let moved = match what {
+        Use::Write => peer::write_lone(from, to, &tools.send, tools.device, most),
+        _ => peer::read_lone(from, to, &tools.send, tools.device, most),
+    };
+    let bytes = moved?.ok()?;
+    if what == Use::Read {
+        job.len = bytes as u32;
+    }
+    tools.budget -= bytes;
+    Some(bytes)
+}
+
+/// Is it memory of the connection's peer?
+fn is_peers(link: &Link, far: &Node) -> Option<()> {
+    let (pid, peer) = (far.region().exporter(), link.peer.map_or(0, |peer| peer.pid));
+    if pid == peer {
+        return Some(());
+    }
+    log::error!(target: crate::LOG,
+        "connection {}: the remote buffer lies in memory of process {pid}, the peer is process {peer}", link.conn.id());
+    None
+}
+
 /// Moves what the turn still may; `Done` when that was all.
 fn go_on(
     link: &mut Link,
@@ -60,6 +100,11 @@ fn go_on(
 pub(crate) fn write(link: &mut Link, job: &mut Job, tools: &mut Tools) -> Step {
     let Some(buffers) = both(job) else { return Step::Failed };
     if admitted(link, Use::Write).is_none() {
+        return Step::Failed;
+    }
+    if let Some((_, to)) = buffers
+        && is_peers(link, to).is_none()
+    {
         return Step::Failed;
     }
     let total = match (link.front.total, buffers) {
@@ -109,6 +154,9 @@ pub(crate) fn read(link: &mut Link, job: &mut Job, tools: &mut Tools) -> Step {
         job.len = 0;
         return Step::Done(0);
     };
+    if is_peers(link, from).is_none() {
+        return Step::Failed;
+    }
     let total = match link.front.total {
         Some(total) => total,
         None => match peer::check_read(from, to, &tools.send, tools.device) {
@@ -135,7 +183,7 @@ pub(crate) fn atomic(link: &mut Link, job: &mut Job, tools: &mut Tools) -> Step 
             return Step::Failed;
         }
     };
-    if admitted(link, Use::Atomic).is_none() {
+    if admitted(link, Use::Atomic).is_none() || is_peers(link, word).is_none() {
         return Step::Failed;
     }
     let change = match job.op {

@@ -20,12 +20,13 @@ pub(crate) struct In {
     current: Option<Current>,
 }
 
+/// A message that is half here.
 #[derive(Clone, Copy, Debug)]
-struct Current {
-    place: u32,
-    letter: Letter,
-    got: u32,
-    failed: bool,
+pub(crate) struct Current {
+    pub(crate) place: u32,
+    pub(crate) letter: Letter,
+    pub(crate) got: u32,
+    pub(crate) failed: bool,
 }
 
 impl In {
@@ -180,10 +181,19 @@ impl Engine {
     }
 
     /// The message is here as a whole (or not, without an opcode): its receive is through.
-    fn land(&mut self, port: &mut Port<'_, Rdma>, conn: ConnRef, current: Current, opcode: Option<Opcode>) {
+    pub(crate) fn land(
+        &mut self,
+        port: &mut Port<'_, Rdma>,
+        conn: ConnRef,
+        current: Current,
+        opcode: Option<Opcode>,
+    ) {
         let Some(mut posted) = self.srq.take(current.place) else { return };
         let letter = current.letter;
-        let handle = self.link_conn(conn).map_or(0, |conn| conn.handle.load(Ordering::Relaxed));
+        let handle = self.link_conn(conn).map_or(0, |conn| {
+            conn.count_received();
+            conn.handle.load(Ordering::Relaxed)
+        });
         let job = port.job(&mut posted.ticket);
         let Some(opcode) = opcode else {
             let why = if current.failed {
@@ -196,7 +206,7 @@ impl Engine {
             port.complete(posted.ticket, Err(Code::IoFailed));
             return self.fail(port, conn.slot);
         };
-        if opcode != Opcode::WriteImm
+        if opcode.fills()
             && let Ok(Some(to)) = job.local()
         {
             commit(to, letter.len.into());

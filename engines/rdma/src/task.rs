@@ -7,12 +7,15 @@ use softdpu_memory::buf::Lend as _;
 use softdpu_memory::node::Lent;
 use softdpu_memory::{Buf, RemoteBuf};
 use softdpu_room::task::Task;
+use softdpu_sync_event::RemoteEvent;
+use std::sync::Arc;
 
 /// What a task owns while it flies.
 #[derive(Debug)]
 pub(crate) struct Owned {
     local: Option<Buf>,
     remote: Option<RemoteBuf>,
+    pub(crate) event: Option<Arc<RemoteEvent>>,
 }
 
 /// Sends the data of `src`, and of what is chained to it, as one message; without a buffer an empty one. The result is
@@ -97,6 +100,37 @@ pub struct CompareSwap {
     pub new: u64,
 }
 
+/// Looks at a sync event of the peer. The result is its value.
+#[derive(Clone, Debug)]
+pub struct EventGet {
+    /// Through which connection.
+    pub from: Target,
+    /// Which event, opened from its network export.
+    pub event: Arc<RemoteEvent>,
+}
+
+/// Changes a sync event of the peer; whoever waits there for it wakes. The result is the value.
+#[derive(Clone, Debug)]
+pub struct EventSet {
+    /// Through which connection.
+    pub to: Target,
+    /// Which event.
+    pub event: Arc<RemoteEvent>,
+    /// What it is to be.
+    pub value: u64,
+}
+
+/// Adds to a sync event of the peer, modulo 2^64. The result is the value before.
+#[derive(Clone, Debug)]
+pub struct EventAdd {
+    /// Through which connection.
+    pub to: Target,
+    /// Which event.
+    pub event: Arc<RemoteEvent>,
+    /// How much.
+    pub add: u64,
+}
+
 fn job(
     op: Op,
     conn: ConnRef,
@@ -116,8 +150,21 @@ fn job(
         local: local.as_ref().map_or(Lent::nobody(), |buf| buf.lend()),
         remote: remote.as_ref().map_or(Lent::nobody(), |buf| buf.lend()),
         words,
-        owned: Some(Owned { local, remote }),
+        owned: Some(Owned { local, remote, event: None }),
     }
+}
+
+/// A job on a peer's event, whose value is looked for now: what was not found fails when it is carried out.
+fn event_job(op: Op, conn: ConnRef, event: Arc<RemoteEvent>, number: u64) -> Job {
+    crate::event::prepare(&event);
+    let mut job = job(op, conn, None, None, [0; 4], [number, 0]);
+    job.owned = Some(Owned { local: None, remote: None, event: Some(event) });
+    job
+}
+
+#[expect(clippy::expect_used, reason = "made with that event")]
+fn event(job: &mut Job) -> Arc<RemoteEvent> {
+    job.owned.take().and_then(|owned| owned.event).expect("the task was made with an event")
 }
 
 #[expect(clippy::expect_used, reason = "jobs of the Rust face are made by `job` alone")]
@@ -209,3 +256,28 @@ task!(CompareSwap, self => {
     expected: job.words[0],
     new: job.words[1],
 });
+
+macro_rules! event_task {
+    ($name:ident { $target:ident $(, $number:ident)? }, $op:ident) => {
+        impl Task for $name {
+            type Engine = Rdma;
+            type Output = u64;
+
+            fn into_job(self) -> Job {
+                event_job(Op::$op, self.$target.0, self.event, 0 $(+ self.$number)?)
+            }
+
+            fn from_job(mut job: Job) -> $name {
+                $name { $target: Target(job.conn), event: event(&mut job) $(, $number: job.words[0])? }
+            }
+
+            fn output(raw: u64) -> u64 {
+                raw
+            }
+        }
+    };
+}
+
+event_task!(EventGet { from }, EventGet);
+event_task!(EventSet { to, value }, EventSet);
+event_task!(EventAdd { to, add }, EventAdd);

@@ -6,14 +6,16 @@ use crate::descriptor::{Descriptor, Kind};
 use crate::import;
 use crate::live::Live;
 use softdpu_memory::device::Device;
+use softdpu_memory::export::identity::Card;
 use softdpu_status::{Code, Error, Result};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// An event of an RDMA peer. It has no value of its own: RDMA tasks reach it over their connection. Any thread.
 #[derive(Debug)]
 pub struct RemoteEvent {
     descriptor: Descriptor,
     device: Arc<Device>,
+    target: OnceLock<Target>,
 }
 
 impl RemoteEvent {
@@ -28,7 +30,8 @@ impl RemoteEvent {
                 function.card().profile());
             return Err(Error::new(Code::NotSupported, "the device has no remote sync events"));
         }
-        Ok(RemoteEvent { descriptor: import::read(bytes, Kind::Net)?, device: device.clone() })
+        let descriptor = import::read(bytes, Kind::Net)?;
+        Ok(RemoteEvent { descriptor, device: device.clone(), target: OnceLock::new() })
     }
 
     /// What the export says: the peer's process, and the event's number and secret there.
@@ -39,6 +42,30 @@ impl RemoteEvent {
     /// The device it was opened on.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
+    }
+
+    /// Is it an event of this machine, as far as its bytes tell? Its value can be reached then.
+    pub fn is_near(&self) -> bool {
+        self.descriptor.card.folder == Card::of(self.device.function()).folder
+    }
+
+    /// The value, which is looked for the first time: that asks the peer's process, and may take as long as it does. What
+    /// was not found is looked for again.
+    ///
+    /// # Errors
+    /// As [`Target::find`].
+    pub fn reach(&self) -> Result<&Target> {
+        if let Some(target) = self.target.get() {
+            return Ok(target);
+        }
+        let found = Target::find(&self.descriptor, &self.device)?;
+        Ok(self.target.get_or_init(|| found))
+    }
+
+    /// The value, if it was found before. Asks nobody.
+    #[inline]
+    pub fn reached(&self) -> Option<&Target> {
+        self.target.get()
     }
 }
 

@@ -58,6 +58,9 @@ tasks! {
     doca_rdma_cap_task_write_imm_is_supported = WriteImm;
     doca_rdma_cap_task_atomic_cmp_swp_is_supported = CmpSwap;
     doca_rdma_cap_task_atomic_fetch_add_is_supported = FetchAdd;
+    doca_rdma_cap_task_remote_net_sync_event_get_is_supported = EventGet;
+    doca_rdma_cap_task_remote_net_sync_event_notify_set_is_supported = EventSet;
+    doca_rdma_cap_task_remote_net_sync_event_notify_add_is_supported = EventAdd;
 }
 
 fn transport(caps: &Caps, number: u32, call: &str) -> Result<()> {

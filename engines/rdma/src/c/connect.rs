@@ -188,6 +188,27 @@ pub unsafe extern "C" fn doca_rdma_set_connection_state_callbacks(
     })
 }
 
+/// The first connection of a context that takes tasks: for the textbook face, whose write names none.
+///
+/// # Errors
+/// InvalidValue (not a context of this face), NotConnected.
+///
+/// # Safety
+/// NULL or a handle of this library.
+pub unsafe fn first_connection(rdma: *const Core, call: &str) -> Result<*const Handle> {
+    // SAFETY: a handle, or NULL.
+    let core = unsafe { context(rdma, call)? };
+    let control = control(core, call)?;
+    let mut conns = control.connections().into_iter().map(|(conn, _)| conn);
+    match conns.find(|conn| conn.phase() == crate::conn::Phase::Connected) {
+        Some(conn) => handle_of(core, &conn),
+        None => {
+            log::error!(target: crate::LOG, "{call}: context {rdma:p} is connected to nobody");
+            Err(Error::new(Code::NotConnected, "not connected"))
+        }
+    }
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn doca_rdma_export(
     rdma: *const Core,

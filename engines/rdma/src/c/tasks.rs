@@ -15,7 +15,7 @@ use softdpu_room::entry::guard;
 use softdpu_room::slot::Slot;
 use softdpu_status::{Code, Error, Result};
 
-unsafe fn set_conf(
+pub(super) unsafe fn set_conf(
     rdma: *const Core,
     op: Op,
     callbacks: [Option<Completion>; 2],
@@ -33,13 +33,13 @@ unsafe fn set_conf(
 }
 
 /// What a task is made of.
-struct Given {
-    op: Op,
-    connection: *const Handle,
-    local: *const Node,
-    remote: *const Node,
-    imm: [u8; 4],
-    words: [u64; 2],
+pub(super) struct Given {
+    pub(super) op: Op,
+    pub(super) connection: *const Handle,
+    pub(super) local: *const Node,
+    pub(super) remote: *const Node,
+    pub(super) imm: [u8; 4],
+    pub(super) words: [u64; 2],
 }
 
 unsafe fn lend(buffer: *const Node, bad: u8) -> (Lent, u8) {
@@ -59,7 +59,13 @@ unsafe fn connection(core: &Core, connection: *const Handle, call: &str) -> Resu
     Ok(handle.which())
 }
 
-unsafe fn allocate(rdma: *const Core, given: &Given, user: u64, task: *mut *const Slot, call: &str) -> i32 {
+pub(super) unsafe fn allocate(
+    rdma: *const Core,
+    given: &Given,
+    user: u64,
+    task: *mut *const Slot,
+    call: &str,
+) -> i32 {
     let make = || -> Result<()> {
         // SAFETY: a handle, or NULL.
         let core = unsafe { context(rdma, call)? }.as_static();
@@ -98,7 +104,7 @@ unsafe fn allocate(rdma: *const Core, given: &Given, user: u64, task: *mut *cons
 }
 
 /// The job of a task handle. Getters also work on a task that was just freed, whose memory stays while its context does.
-unsafe fn job(task: *const Slot, op: Op, call: &str, stale: bool) -> Option<*mut Job> {
+pub(super) unsafe fn job(task: *const Slot, op: Op, call: &str, stale: bool) -> Option<*mut Job> {
     // SAFETY: a handle, or NULL; slots and contexts are never given back to the system. The slot of a living context of
     // this engine holds a job since it was first allocated.
     unsafe {
@@ -120,7 +126,7 @@ unsafe fn job(task: *const Slot, op: Op, call: &str, stale: bool) -> Option<*mut
 }
 
 /// Of a task that the program owns: setters leave one in flight alone.
-unsafe fn own_job(task: *const Slot, op: Op, call: &str) -> Option<*mut Job> {
+pub(super) unsafe fn own_job(task: *const Slot, op: Op, call: &str) -> Option<*mut Job> {
     // SAFETY: a handle, or NULL.
     let job = unsafe { job(task, op, call, false)? };
     // SAFETY: alive, as `job` found.
@@ -176,7 +182,7 @@ macro_rules! set {
     )*};
 }
 
-unsafe fn set_local(job: *mut Job, buffer: *const Node) {
+pub(super) unsafe fn set_local(job: *mut Job, buffer: *const Node) {
     // SAFETY: the caller owns the job.
     unsafe {
         let (lent, bad) = lend(buffer, LOCAL_BAD);
@@ -194,7 +200,7 @@ unsafe fn set_remote(job: *mut Job, buffer: *const Node) {
     }
 }
 
-unsafe fn set_connection(task: *const Slot, job: *mut Job, to: *const Handle, call: &str) {
+pub(super) unsafe fn set_connection(task: *const Slot, job: *mut Job, to: *const Handle, call: &str) {
     // SAFETY: a task that is alive and the program's.
     unsafe {
         if let Ok(which) = connection((*task).context(), to, call) {

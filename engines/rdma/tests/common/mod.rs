@@ -150,3 +150,61 @@ pub(crate) fn until(mut condition: impl FnMut() -> bool) {
 pub(crate) fn now() -> Instant {
     Instant::now()
 }
+
+/// Another process that lends memory until this value goes.
+pub(crate) struct Lender {
+    child: std::process::Child,
+    /// Its output, which it can write to as long as it lives.
+    _lines: std::io::Lines<std::io::BufReader<std::process::ChildStdout>>,
+    pub(crate) export: Vec<u8>,
+}
+
+/// Starts one: its test of the name `lend_memory` calls [`lend`].
+pub(crate) fn lender() -> Lender {
+    use std::io::BufRead as _;
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["lend_memory", "--exact", "--nocapture", "--include-ignored"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+    // The test harness writes to the same place.
+    let text = lines
+        .by_ref()
+        .map(Result::unwrap)
+        .find_map(|line| line.split_once("export ").map(|(_, text)| text.trim().to_owned()))
+        .expect("the lender ended early");
+    let byte = |at: usize| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap();
+    Lender { child, _lines: lines, export: (0..text.len() / 2).map(byte).collect() }
+}
+
+/// What it does.
+pub(crate) fn lend() {
+    watchdog();
+    let side = side(2, options());
+    let export = side.memory.export_rdma(side.device.shared()).unwrap();
+    let text: String = export.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    println!("export {text}");
+    // Until the other end closes.
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
+}
+
+impl Drop for Lender {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+/// Between two attempts.
+pub(crate) const PAUSE: Duration = Duration::from_millis(20);
+
+/// Is the library there that connections over the network need?
+pub(crate) fn fabric() -> Result<(), &'static str> {
+    let there = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten().any(|entry| {
+        entry.file_name().to_string_lossy().starts_with("libfabric.so")
+            || entry.path().join("libfabric.so.1").exists()
+    });
+    if there { Ok(()) } else { Err("libfabric is not installed") }
+}
