@@ -88,6 +88,19 @@ doca_error_class_t doca_error_get_class(doca_error_t error);
 DOCA_EXPERIMENTAL
 uint8_t doca_error_is_retryable(doca_error_t error);
 
+/* Trying again: doca_retry() and doca_retry_failed() below */
+
+/** doca_error_t call(void *arg): what is tried. */
+typedef doca_error_t (*doca_retry_call_t)(void *arg);
+
+/**
+ * Waits before the next try: 1 microsecond, doubled attempt times, at most 10 ms. pe, unless it is
+ * NULL, makes progress meanwhile and runs callbacks. Returns how many callbacks and changes of
+ * state there were. Thread of pe.
+ */
+DOCA_EXPERIMENTAL
+uint32_t softdpu_primer_backoff(struct doca_pe *pe, uint32_t attempt);
+
 /* First skeleton: session, device, memory, buffer */
 
 /**
@@ -330,6 +343,59 @@ doca_error_t softdpu_primer_event_channel_destroy(struct doca_event_channel *cha
 DOCA_EXPERIMENTAL
 doca_error_t softdpu_primer_rdma_task_write(void *ctx, const void *buf, size_t len,
 					    uint64_t remote_addr, void *task);
+
+/* ---- Trying again ---- */
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* experimental calls inside */
+#endif
+
+/* Worth another try? Something that was begun is not begun again. */
+#define SOFTDPU_PRIMER_PASSES_(status_) \
+	(doca_error_is_retryable(status_) && (status_) != DOCA_ERROR_IN_PROGRESS && \
+	 (status_) != DOCA_ERROR_CONNECTION_INPROGRESS)
+
+/**
+ * Calls call(arg) until it is not refused for a passing reason (DOCA_ERROR_CLASS_TRANSIENT), at
+ * most times more times, with softdpu_primer_backoff() in between. DOCA_ERROR_IO_FAILED is not
+ * tried again: a task that ended with it was carried out, perhaps in part.
+ *
+ * Returns the last answer.
+ */
+static inline doca_error_t doca_retry(struct doca_pe *pe, uint32_t times, doca_retry_call_t call,
+				      void *arg)
+{
+	uint32_t attempt;
+
+	for (attempt = 0;; attempt++) {
+		doca_error_t status = call(arg);
+
+		if (attempt >= times || status == DOCA_ERROR_IO_FAILED ||
+		    !SOFTDPU_PRIMER_PASSES_(status))
+			return status;
+		(void)softdpu_primer_backoff(pe, attempt);
+	}
+}
+
+/** As doca_retry(), also after DOCA_ERROR_IO_FAILED; for work that may be done twice. */
+static inline doca_error_t doca_retry_failed(struct doca_pe *pe, uint32_t times,
+					     doca_retry_call_t call, void *arg)
+{
+	uint32_t attempt;
+
+	for (attempt = 0;; attempt++) {
+		doca_error_t status = call(arg);
+
+		if (attempt >= times || !SOFTDPU_PRIMER_PASSES_(status))
+			return status;
+		(void)softdpu_primer_backoff(pe, attempt);
+	}
+}
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 /* ---- The textbook's names ---- */
 

@@ -12,6 +12,16 @@
  * A schema passes into use with start: options and types come before it. Strings are copied. A
  * collector that is not there makes nothing fail.
  *
+ * What is written, and where to:
+ *   records     JSON lines in files; Fluent Forward to the service that SOFTDPU_TELEMETRY_SERVICE
+ *               names (host:port or unix:/path) when delivery to a service is on
+ *   metrics     OTLP/JSON lines in files; OTLP/HTTP to OTEL_EXPORTER_OTLP_ENDPOINT; text for
+ *               Prometheus at http://PROMETHEUS_ENDPOINT/metrics (host:port)
+ *   log events  OTLP/JSON lines in files; OTLP/HTTP to OTEL_EXPORTER_OTLP_ENDPOINT, else to port
+ *               4318 of this machine
+ * Files go to the data root, else to SOFTDPU_TELEMETRY_DIR, else to the user's folder for state.
+ * The network is served by a thread of the library: no call waits for a collector.
+ *
  * Threads: one thread at a time per schema with its sources.
  */
 #ifndef DOCA_TELEMETRY_EXPORTER_H_
@@ -120,7 +130,7 @@ void doca_telemetry_exporter_schema_set_opaque_events_enabled(
  * Adds a type under a name and gives its number; the type belongs to the schema on success.
  *
  * Errors: DOCA_ERROR_INVALID_VALUE (NULL, name taken, unknown field type), DOCA_ERROR_BAD_STATE
- * (started), DOCA_ERROR_NO_MEMORY.
+ * (started), DOCA_ERROR_NO_MEMORY (more than 256 types).
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_telemetry_exporter_schema_add_type(
@@ -141,7 +151,7 @@ doca_error_t doca_telemetry_exporter_schema_start(
 /**
  * Frees a schema, started or not, after its sources are gone.
  *
- * Errors: DOCA_ERROR_INVALID_VALUE (NULL).
+ * Errors: DOCA_ERROR_INVALID_VALUE (NULL, sources left).
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_telemetry_exporter_schema_destroy(
@@ -158,7 +168,7 @@ DOCA_EXPERIMENTAL
 doca_error_t doca_telemetry_exporter_type_create(struct doca_telemetry_exporter_type **type);
 
 /**
- * Appends a field, which belongs to the type on success.
+ * Appends a field as it is now; the field belongs to the type on success.
  *
  * Errors: DOCA_ERROR_INVALID_VALUE (NULL), DOCA_ERROR_NO_MEMORY.
  */
@@ -239,7 +249,8 @@ doca_error_t doca_telemetry_exporter_source_start(
  * when it is full.
  *
  * Errors: DOCA_ERROR_INVALID_VALUE (NULL, unknown type), DOCA_ERROR_BAD_STATE (not started),
- * DOCA_ERROR_NO_MEMORY (record larger than the buffer).
+ * DOCA_ERROR_NO_MEMORY (record larger than the buffer), DOCA_ERROR_IO_FAILED (the buffer was full
+ * and could not be written: its records are lost, these ones were taken).
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_telemetry_exporter_source_report(
@@ -249,7 +260,8 @@ doca_error_t doca_telemetry_exporter_source_report(
 /**
  * Writes the buffer out now.
  *
- * Errors: DOCA_ERROR_INVALID_VALUE (NULL).
+ * Errors: DOCA_ERROR_INVALID_VALUE (NULL), DOCA_ERROR_BAD_STATE (not started), DOCA_ERROR_IO_FAILED
+ * (the file cannot be written: what was buffered is lost).
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_telemetry_exporter_source_flush(
@@ -276,7 +288,7 @@ doca_error_t doca_telemetry_exporter_get_timestamp(doca_telemetry_exporter_times
  * Metrics
  *
  * One metrics context per started source. id names a set of label names and values has one text for
- * each of them.
+ * each of them; id 0 is the empty set. A timestamp of 0 stands for now.
  */
 
 /**
@@ -300,7 +312,7 @@ doca_error_t doca_telemetry_exporter_metrics_destroy_context(
 	struct doca_telemetry_exporter_source *source);
 
 /**
- * Sets how often metrics are written out, in milliseconds.
+ * Sets how often metrics are written out, in milliseconds; 1000 at first, 0 for never by itself.
  *
  * Errors: DOCA_ERROR_INVALID_VALUE (NULL), DOCA_ERROR_BAD_STATE (no metrics context),
  * DOCA_ERROR_NO_MEMORY.

@@ -67,17 +67,19 @@ void doca_telemetry_exporter_netflow_source_set_tag(const char *source_tag);
 /**
  * Opens the exporter for records.
  *
- * Errors: DOCA_ERROR_BAD_STATE (not prepared, or started), DOCA_ERROR_NO_MEMORY.
+ * Errors: DOCA_ERROR_BAD_STATE (not prepared, or started), DOCA_ERROR_INVALID_VALUE (no such
+ * collector), DOCA_ERROR_INITIALIZATION (no folder for files), DOCA_ERROR_NO_MEMORY.
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_telemetry_exporter_netflow_start(void);
 
 /**
  * Sends records: pointers to packed values in template order, numbers in network order.
- * *nof_records_sent, which may be less than asked for, tells how many were taken.
+ * *nof_records_sent, which may be less than asked for, tells how many were taken. A packet has at
+ * most 30 records and 1400 bytes, unless one record is larger.
  *
- * Errors: DOCA_ERROR_INVALID_VALUE (NULL), DOCA_ERROR_BAD_STATE (not started),
- * DOCA_ERROR_NO_MEMORY.
+ * Errors: DOCA_ERROR_INVALID_VALUE (NULL, template without fields), DOCA_ERROR_BAD_STATE (not
+ * started), DOCA_ERROR_NO_MEMORY, DOCA_ERROR_IO_FAILED (files cannot be written).
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_telemetry_exporter_netflow_send(
@@ -112,9 +114,9 @@ doca_error_t doca_telemetry_exporter_netflow_template_create(
 	struct doca_telemetry_exporter_netflow_template **netflow_template);
 
 /**
- * Appends a field, which belongs to the template on success.
+ * Appends a field as it is now; the field belongs to the template on success.
  *
- * Errors: DOCA_ERROR_INVALID_VALUE (NULL), DOCA_ERROR_NO_MEMORY.
+ * Errors: DOCA_ERROR_INVALID_VALUE (NULL, no number, no length), DOCA_ERROR_NO_MEMORY.
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_telemetry_exporter_netflow_template_add_field(

@@ -1,0 +1,13 @@
+/*
+ * The textbook's skeletons, compiled as C++17.
+ *
+ * clauses: primer First chapter, Second chapter
+ * std: c++17
+ * covers: @
+ */
+#include "primer_skeletons.h"
+
+int main(void)
+{
+	return all_skeletons();
+}
