@@ -50,7 +50,16 @@ const CUTS: &[(&str, &str, &str, &[&str])] = &[
         "carry.rs",
         "Core",
         "carry.rs",
-        &["is_disowned", "carry_out", "carry_out_small", "open_large", "do_part", "assist", "wants_worker"],
+        &[
+            "is_disowned",
+            "carry_out",
+            "carry_out_small",
+            "open_large",
+            "do_own_part",
+            "do_part",
+            "assist",
+            "wants_worker",
+        ],
     ),
     ("prepare.rs", "Core", "progress.rs", &["needs_progress", "may_idle", "prepare"]),
     ("settle.rs", "Pe", "progress.rs", &["settle", "settle_from", "settle_shared", "enter", "leave"]),
@@ -96,6 +105,13 @@ const MUTANTS: &[(&str, &str, &str, &str)] = &[
         "fetch_and(!TAKEN, Ordering::AcqRel)",
         "fetch_and(!TAKEN, Ordering::Relaxed)",
     ),
+    (
+        "biased_anybody_owns",
+        "biased.rs",
+        "self.owner.load(Ordering::Relaxed) == this_thread()",
+        "self.owner.load(Ordering::Relaxed) != 0",
+    ),
+    ("biased_plain_given_back", "biased.rs", "(!line.plain).then(|| Give(self))", "Some(Give(self))"),
     (
         "parts_open_unpublished",
         "parts.rs",
@@ -166,16 +182,46 @@ const MUTANTS: &[(&str, &str, &str, &str)] = &[
         "self.tail = self.tail.wrapping_add(rest as u64);\n            self.publish();",
     ),
     (
+        "receives_posts_unpublished",
+        "comch/rings.rs",
+        "self.segment.word64(POSTED).store(posted, Release);",
+        "self.segment.word64(POSTED).store(posted, Relaxed);",
+    ),
+    (
+        "receives_posts_unseen",
+        "comch/rings.rs",
+        "self.segment.word64(POSTED).load(Acquire)",
+        "self.segment.word64(POSTED).load(Relaxed)",
+    ),
+    (
+        "receives_done_unpublished",
+        "comch/rings.rs",
+        "store(self.stamp(claims.done) | slot, Release)",
+        "store(self.stamp(claims.done) | slot, Relaxed)",
+    ),
+    (
+        "receives_done_unseen",
+        "comch/rings.rs",
+        "let word = self.segment.word64(at + 8).load(Acquire);",
+        "let word = self.segment.word64(at + 8).load(Relaxed);",
+    ),
+    (
+        "receives_rounds_alike",
+        "comch/rings.rs",
+        "(index >> (self.mask + 1).trailing_zeros()).wrapping_add(1) << 40",
+        "(index >> 63).wrapping_add(1) << 40",
+    ),
+    (
         "quiesce_not_looking",
         "memory/quiesce.rs",
-        "if lent.load(Ordering::Acquire) == LENT {",
-        "if lent.load(Ordering::Acquire) < 7 {",
+        "lent.load(Ordering::Acquire) & LENT != 0",
+        "lent.load(Ordering::Acquire) < 7",
     ),
     (
         "quiesce_looking_first",
         "memory/quiesce.rs",
-        "active.fetch_add(1, Ordering::Relaxed);\n    fence_after_step();\n    if lent.load(Ordering::Acquire) == LENT {",
-        "let early = lent.load(Ordering::Acquire);\n    active.fetch_add(1, Ordering::Relaxed);\n    fence_after_step();\n    if early == LENT {",
+        "active.fetch_add(1, Ordering::Relaxed);\n    fence_after_step();\n    if is_lent(lent) {",
+        "let early = is_lent(lent);\n    active.fetch_add(1, Ordering::Relaxed);\n    fence_after_step();\n    if early {",
     ),
     (
         "quiesce_leave_unpublished",
@@ -188,6 +234,48 @@ const MUTANTS: &[(&str, &str, &str, &str)] = &[
         "memory/quiesce.rs",
         "active.load(Ordering::Acquire) == 0",
         "active.load(Ordering::Relaxed) == 0",
+    ),
+    (
+        "quiesce_alone_not_looking",
+        "memory/quiesce.rs",
+        "lent.load(Ordering::Acquire) == fast ||",
+        "lent.load(Ordering::Acquire) < 7 ||",
+    ),
+    (
+        "quiesce_alone_looking_first",
+        "memory/quiesce.rs",
+        "active.store(active.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);\n    light_barrier();\n    lent.load(Ordering::Acquire) == fast ||",
+        "let early = lent.load(Ordering::Acquire);\n    active.store(active.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);\n    light_barrier();\n    early == fast ||",
+    ),
+    (
+        "quiesce_alone_always_fast",
+        "memory/quiesce.rs",
+        "lent.load(Ordering::Acquire) == fast ||",
+        "is_lent(lent) || lent.load(Ordering::Acquire) == fast ||",
+    ),
+    (
+        "quiesce_alone_leave_unpublished",
+        "memory/quiesce.rs",
+        "active.store(active.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Release);",
+        "active.store(active.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Relaxed);",
+    ),
+    (
+        "seat_looking_first",
+        "memory/seat.rs",
+        "self.places[at].store(what, Ordering::Relaxed);\n        light_barrier();\n        let open = is_open();",
+        "let open = is_open();\n        self.places[at].store(what, Ordering::Relaxed);\n        light_barrier();",
+    ),
+    (
+        "seat_leave_unpublished",
+        "memory/seat.rs",
+        "self.places[at].store(core::ptr::null_mut(), Ordering::Release);",
+        "self.places[at].store(core::ptr::null_mut(), Ordering::Relaxed);",
+    ),
+    (
+        "seat_leave_unseen",
+        "memory/seat.rs",
+        "core::ptr::eq(place.load(Ordering::Acquire), what)",
+        "core::ptr::eq(place.load(Ordering::Relaxed), what)",
     ),
 ];
 
@@ -221,7 +309,8 @@ fn main() {
 /// A file of the room, or of the crate that stands before the slash.
 fn read(name: &str) -> String {
     let (folder, name) = name.split_once('/').unwrap_or(("room", name));
-    let path = format!("../crates/{folder}/src/{name}");
+    let crates = if folder == "comch" { "engines" } else { "crates" };
+    let path = format!("../{crates}/{folder}/src/{name}");
     println!("cargo::rerun-if-changed={path}");
     fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
 }

@@ -4,7 +4,7 @@ use crate::board::{Bell, Board};
 use crate::engine::{MOST_TOGETHER, Shape};
 use crate::flight;
 use crate::handle::Kept;
-use crate::lane::Lane;
+use crate::lane::{Claims, Lane};
 use crate::pe::Pe;
 use crate::slot::Slot;
 use crate::sync::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
@@ -53,6 +53,7 @@ pub(crate) struct Core {
     pub(crate) next: AtomicPtr<Core>,
     pub(crate) idle_visits: AtomicU32,
     seen: AtomicU32,
+    alone: AtomicU8,
     lane: Lane,
     bell: Bell,
     /// Given up: whoever reaches it now is wrong.
@@ -73,6 +74,7 @@ impl Core {
             next: AtomicPtr::new(std::ptr::null_mut()),
             idle_visits: AtomicU32::new(0),
             seen: AtomicU32::new(0),
+            alone: AtomicU8::new(0),
             lane: Lane::new(2, false).expect("there is memory"),
             bell: Bell::new(),
             retired: AtomicBool::new(false),

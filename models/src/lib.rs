@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `models/flight.rs` | who owns a task, and is every parked waker woken? |
 //! | `models/lock.rs` | does one party at a time turn a lane, and is no task left lying? |
+//! | `models/biased.rs` | is one party at a time inside, whoever is preferred, and does nobody wait for ever? |
 //! | `models/parts.rs` | is every part claimed once, and does one party finish? |
 //! | `models/lane.rs` | is every task carried out once, in flight, and reported with what was written? |
 //! | `models/arm.rs` | does whoever sleeps on the descriptor get its signal? |
@@ -16,6 +17,8 @@
 //! | `models/end.rs` | is a context given up only when nobody can reach it any more? |
 //! | `models/bell.rs` | does a worker that lies down miss a task? |
 //! | `models/quiesce.rs` | does an owner that takes memory back find a borrower in it? |
+//! | `models/seat.rs` | does whoever closes a region find a thread in it? |
+//! | `models/receives.rs` | is each receive between processes taken once, and filled when that is said? |
 //! | `models/messages.rs` | does every message between processes arrive, with what was written, and does it wake a sleeper? |
 //!
 //! `tests/` holds the same protocols on real threads, for the sanitizers.
@@ -32,6 +35,15 @@ mod arm;
 #[path = "../../crates/link/src/armed.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the link's file as it stands; not every model uses all of it")]
 mod armed;
+#[path = "../../crates/room/src/biased.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unsafe_code,
+    unused_qualifications,
+    reason = "the room's file as it stands; not every model uses all of it"
+)]
+mod biased;
 #[path = "../../crates/room/src/flight.rs"]
 #[allow(
     dead_code,
@@ -82,6 +94,10 @@ mod pe;
 )]
 mod ring;
 
+#[path = "../../engines/comch/src/rings.rs"]
+#[allow(dead_code, reason = "the channel's file as it stands; not every model uses all of it")]
+mod rings;
+
 #[path = "../../crates/memory/src/quiesce.rs"]
 #[allow(
     dead_code,
@@ -90,6 +106,14 @@ mod ring;
     reason = "the file of the memory crate as it stands"
 )]
 mod quiesce;
+#[path = "../../crates/memory/src/seat.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_qualifications,
+    reason = "the file of the memory crate as it stands"
+)]
+mod seat;
 
 /// Broken variants of the files.
 #[allow(

@@ -1,13 +1,15 @@
 //! Shared memory, as far as the ring of messages looks at it: words that are atomics, and payloads, which the two ends
 //! must never touch at the same time.
 
-use crate::sync::{AtomicU64, ProtocolCell};
+use crate::sync::{AtomicU32, AtomicU64, ProtocolCell};
 
-/// See the module. The ring's data begins at byte 128; every eight bytes of it are a word and a cell.
+/// See the module. The ring's data begins at byte 128; every eight bytes of it are a word and a cell. Before that are two
+/// words of indices, and in the place of the first, where there is none, flags.
 #[derive(Debug)]
 pub(crate) struct Segment {
     tail: AtomicU64,
     head: AtomicU64,
+    flags: [AtomicU32; 3],
     words: Vec<AtomicU64>,
     cells: Vec<ProtocolCell<[u8; 8]>>,
 }
@@ -20,6 +22,7 @@ impl Segment {
         Segment {
             tail: AtomicU64::new(0),
             head: AtomicU64::new(0),
+            flags: [0, 0, 0].map(AtomicU32::new),
             words: (0..data / 8).map(|_| AtomicU64::new(0)).collect(),
             cells: (0..data / 8).map(|_| ProtocolCell::new([0; 8])).collect(),
         }
@@ -36,6 +39,16 @@ impl Segment {
             _ => &self.words[(at - DATA) / 8],
         }
     }
+
+    pub(crate) fn word32(&self, at: usize) -> &AtomicU32 {
+        &self.flags[at / 4]
+    }
+
+    /// Hints mean nothing here.
+    pub(crate) fn expect(&self, _: usize) {}
+
+    /// As [`Segment::expect`].
+    pub(crate) fn expect_own(&self, _: usize) {}
 
     pub(crate) fn put(&self, at: usize, bytes: &[u8]) {
         assert_eq!(at % 8, 0, "the models write whole words");

@@ -1,6 +1,8 @@
 //! The room's primitives, as loom has them, in a world that a model chooses: with or without asymmetric barriers, and
 //! with a barrier left out where a model shows that it would notice.
 
+pub(crate) use crate::segment::Segment;
+pub(crate) use loom::sync::Mutex;
 use loom::sync::atomic;
 pub(crate) use loom::sync::atomic::Ordering;
 use std::cell::Cell;
@@ -78,6 +80,7 @@ atomic!(AtomicU8, u8, atomic::AtomicU8, integer);
 atomic!(AtomicU32, u32, atomic::AtomicU32, integer);
 atomic!(AtomicI32, i32, atomic::AtomicI32, integer);
 atomic!(AtomicU64, u64, atomic::AtomicU64, integer);
+atomic!(AtomicUsize, usize, atomic::AtomicUsize, integer);
 atomic!(AtomicPtr<T>, *mut T, atomic::AtomicPtr<T>);
 
 /// Which barriers there are. Loom runs all threads of a model on one thread of the system, so a thread-local will do.
@@ -129,6 +132,15 @@ pub(crate) fn heavy_barrier() {
     }
 }
 
+pub(crate) fn is_reachable() -> bool {
+    is_asymmetric()
+}
+
+/// Between processes: the same, as far as a model can tell.
+pub(crate) fn far_barrier() {
+    heavy_barrier();
+}
+
 pub(crate) fn fence(order: Ordering) {
     if WORLD.get().fences {
         atomic::fence(order);
@@ -142,6 +154,18 @@ pub(crate) fn fence_after_step() {
 
 pub(crate) fn spin() {
     loom::thread::yield_now();
+}
+
+pub(crate) fn stand_back() {
+    loom::thread::yield_now();
+}
+
+/// A number that no other thread of the model has.
+pub(crate) fn this_thread() -> usize {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    loom::thread::current().id().hash(&mut hasher);
+    hasher.finish() as usize | 1
 }
 
 /// A cell that one party at a time has to itself; loom checks that it has.

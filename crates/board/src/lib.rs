@@ -5,6 +5,7 @@
 //! out inside progress, in a fixed order, which is what tests want.
 
 mod threads;
+mod watch;
 
 pub use softdpu_room::session::inline;
 pub use threads::{Threads, threads};

@@ -1,9 +1,10 @@
 //! The threaded board.
 //!
 //! A worker looks at every running context, helps with the parts of large tasks, and takes small ones over when their
-//! lane stood still since its last look. It naps between looks while anything happened lately, then lies down until a
+//! lane stood still since its last look. While others want its processor it leaves parts alone ([`Watch`]). It naps between looks while anything happened lately, then lies down until a
 //! submit rings. No thread exists before the first context runs.
 
+use crate::watch::Watch;
 use softdpu_room::board::{Bell, Board};
 use softdpu_room::context::Core;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,14 +67,14 @@ impl Threads {
     }
 
     /// One look at every running context. True when there was work.
-    fn look(&self, napped: bool) -> bool {
+    fn look(&self, napped: bool, helps: bool) -> bool {
         let mut worked = false;
         let mut at = 0;
         loop {
             // The lock is held for one look only, so that attaching waits for no more than that.
             let running = self.running.read().unwrap_or_else(|e| e.into_inner());
             let Some(core) = running.get(at) else { return worked };
-            worked |= core.assist(napped);
+            worked |= core.assist(napped, helps);
             at += 1;
         }
     }
@@ -87,9 +88,11 @@ impl Threads {
         let mut idle = 0u32;
         let mut nap = NAPS[0];
         let mut napped = false;
+        let mut watch = Watch::new();
         loop {
             let attached = self.attached.load(Ordering::Relaxed);
-            if self.look(napped) {
+            if self.look(napped, watch.helps()) {
+                watch.look();
                 last = Instant::now();
                 idle = 0;
                 nap = NAPS[0];
@@ -101,6 +104,7 @@ impl Threads {
                 std::hint::spin_loop();
             } else if last.elapsed() < AWAKE || self.anything_to_do() {
                 std::thread::park_timeout(nap);
+                watch.reset();
                 nap = (nap * 2).min(NAPS[1]);
             } else {
                 self.bell.lie_down(std::thread::current());
@@ -110,6 +114,7 @@ impl Threads {
                 } else {
                     self.bell.ring();
                 }
+                watch.reset();
                 last = Instant::now();
                 nap = NAPS[0];
             }

@@ -7,6 +7,7 @@
 
 mod bytes;
 mod lone;
+mod marks;
 mod pieces;
 
 use crate::fault;
@@ -15,6 +16,7 @@ use crate::region::{ALIVE, CAN_READ, CAN_WRITE, EXPOSED, FAR, GUARDED, MOVED, Re
 use bytes::copy_line;
 pub(crate) use bytes::expect;
 pub use lone::{is_lone, is_lone_still, transfer_lone};
+pub(crate) use marks::Marks;
 pub(crate) use pieces::far_copy;
 pub(crate) use pieces::move_piece;
 pub use softdpu_link::copy_shared;
@@ -67,6 +69,11 @@ impl Gate {
     pub const fn max_bytes(&self) -> u64 {
         self.max_bytes
     }
+
+    /// Most elements of a list.
+    pub const fn max_elements(&self) -> u32 {
+        self.max_elements
+    }
 }
 
 /// Copies the data of `src`'s list behind the data of `dst`'s list and grows `dst`. Returns the bytes moved.
@@ -113,47 +120,6 @@ fn transfer_any(src: &Node, dst: &Node, gate: &Gate) -> Result<u64> {
     transfer_part(src, dst, 0, bytes, false)?;
     commit(dst, bytes);
     Ok(bytes)
-}
-
-/// Marks the guarded regions of both lists as being accessed, for as long as it lives.
-pub(crate) struct Marks<'a> {
-    src: &'a Node,
-    dst: &'a Node,
-}
-
-fn guarded(list: &Node) -> impl Iterator<Item = &Region> {
-    list.list().map(|n| n.region())
-}
-
-impl<'a> Marks<'a> {
-    /// None where no region is guarded.
-    pub(crate) fn set(src: &'a Node, dst: &'a Node) -> Result<Option<Marks<'a>>> {
-        // Whether a region is guarded never changes while buffers point at it, but a closed one does not say so any more:
-        // closed regions are treated as guarded.
-        let open = |r: &Region| r.word() & (ALIVE | GUARDED) == ALIVE;
-        if guarded(src).chain(guarded(dst)).all(open) {
-            return Ok(None);
-        }
-        let all = || guarded(src).chain(guarded(dst));
-        for (at, region) in all().enumerate() {
-            if !region.enter() {
-                all().take(at).for_each(Region::leave);
-                let line = format_args!(
-                    "memory map [{:#x}, +{}) was stopped while a task used it",
-                    region.base(),
-                    region.len()
-                );
-                return refuse(Code::InvalidValue, "memory map is not started", line);
-            }
-        }
-        Ok(Some(Marks { src, dst }))
-    }
-}
-
-impl Drop for Marks<'_> {
-    fn drop(&mut self) {
-        guarded(self.src).chain(guarded(self.dst)).for_each(Region::leave);
-    }
 }
 
 /// Bytes of data in a list.

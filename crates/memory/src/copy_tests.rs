@@ -198,15 +198,15 @@ fn lone_buffers_go_straight_or_not_at_all() {
 fn memory_taken_back_is_left_as_it_was() {
     use crate::far::{Far, Mark, Means};
     use crate::quiesce;
-    use core::sync::atomic::Ordering::Relaxed;
     use softdpu_link::Segment;
 
     let there = pattern(200);
     let mut to = vec![0u8; 200];
     let page = Segment::create("softdpu-test", Mark::BYTES).unwrap();
-    page.word32(0).store(quiesce::LENT, Relaxed);
+    crate::seats::init();
+    Mark::lend(&page);
     let again = Segment::from_fd(page.fd().try_clone_to_owned().unwrap(), Mark::BYTES).unwrap();
-    let marks = vec![Mark::new(again.into_mapping(), 0).unwrap()];
+    let marks = vec![Mark::new(again.into_mapping()).unwrap()];
     let me = std::process::id();
     let sr: &Region = Box::leak(Box::new(Region::closed()));
     let word = FAR | GUARDED | CAN_READ | DEV;
@@ -224,13 +224,12 @@ fn memory_taken_back_is_left_as_it_was() {
         assert_eq!(to, there);
         dst.set_data(dr.base(), 0).unwrap();
     }
-    let active = page.word32(Mark::place(0).unwrap());
-    assert_eq!(active.load(Relaxed), 0);
-    quiesce::recall(page.word32(0));
+    assert!(Mark::is_quiet(&page));
+    quiesce::recall([Mark::lent(&page)].into_iter());
     assert!(is_lone(src, dst, &gate, 1000), "nobody has looked since");
     assert_eq!(transfer_lone(src, dst, &gate, 1000), None);
     assert!(!sr.is_open() && !is_lone_still(src, dst, &gate, 1000));
-    assert_eq!(active.load(Relaxed), 0);
+    assert!(Mark::is_quiet(&page));
     let (done, end) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         sr.close();

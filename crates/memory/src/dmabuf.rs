@@ -2,8 +2,9 @@
 //!
 //! The bytes are mapped here for the engines; programs go on naming them by whatever address they chose.
 
-use crate::backing;
+use crate::backing::{self, Backing};
 use crate::map::Map;
+use crate::memory::Memory;
 use crate::page;
 use crate::udmabuf;
 use rustix::fs::{OFlags, fcntl_getfl};
@@ -125,6 +126,16 @@ impl Dmabuf {
         self.real
     }
 
+    /// Of memory of the program, the mapped bytes `[at, at + len)`.
+    ///
+    /// # Errors
+    /// NotSupported (not one stretch of a file that nobody can cut short), OperatingSystem. One log line names `object`.
+    pub fn of_program(object: &dyn std::fmt::Display, at: usize, len: usize) -> Result<Dmabuf> {
+        let found = Backing::find(None, (at, len), true, false);
+        let page = found.as_ref().and_then(|found| page::of_file(&found.fd).ok()).unwrap_or(1);
+        Dmabuf::of(object, found.as_ref().map(|found| (found.fd.as_fd(), found.offset)), len, page)
+    }
+
     /// Where in it the memory begins: 0 for real ones.
     pub fn offset(&self) -> u64 {
         self.offset
@@ -168,6 +179,25 @@ impl AsFd for Dmabuf {
 impl From<Dmabuf> for OwnedFd {
     fn from(dmabuf: Dmabuf) -> OwnedFd {
         dmabuf.fd
+    }
+}
+
+impl Memory {
+    /// The memory as a dmabuf, to hand to another process or device: a real one of the kernel where it makes them of
+    /// memory files (`/dev/udmabuf`), otherwise the sealed memory file itself, which every process can map in the same
+    /// way. [`Dmabuf::is_real`] says which. Only shared memory is given away, of which the library has a descriptor.
+    ///
+    /// # Errors
+    /// NotPermitted (private memory), NotSupported (memory without a descriptor, or one that could be cut short),
+    /// OperatingSystem.
+    pub fn export_dmabuf(&self) -> Result<Dmabuf> {
+        let object = format_args!("memory {:#x}", self.host_addr());
+        if !self.is_shared() {
+            log::error!(target: "softdpu::memory", "{object}: {:?} makes it private, it is not given away as a dmabuf",
+                self.access());
+            return Err(Error::new(Code::NotPermitted, "private memory"));
+        }
+        Dmabuf::of(&object, self.backing(), self.len(), self.page_size())
     }
 }
 

@@ -5,15 +5,18 @@
 //! | mapped | as in this process: the owner's pages are mapped here | they lie in a file that cannot shrink |
 //! | kernel copy | one system call per piece | the kernel lets this process |
 //! | worker | through a stage that both share; the owner's service thread copies | always |
+//! | network | not from here: connections of the RDMA engine carry them | the owner is on another machine |
 #![expect(unsafe_code, reason = "copies between ranges of registered memory and another process")]
 
 use crate::copy::copy_shared;
+use crate::export::Descriptor;
 use crate::kernel;
 use crate::map::Map;
 use crate::quiesce;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use crate::seats::SEATS;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use softdpu_card::Reach;
-use softdpu_link::{Line, Mapping, Segment};
+use softdpu_link::{Line, Mapping, Segment, barrier};
 use softdpu_status::Result;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -21,41 +24,82 @@ use std::time::{Duration, Instant};
 use crate::fault::lost;
 pub(crate) use kernel::Way;
 
-/// This process's word among the marks of one export. See [`quiesce`].
+/// The page that this process shares with somebody who lends it memory: the lender's word, and the marks of accesses
+/// under way. See [`quiesce`].
 #[derive(Debug)]
 pub(crate) struct Mark {
     page: Mapping,
-    place: usize,
+    /// The lender's word when threads with a seat need no barrier.
+    fast: u32,
+}
+
+/// Distance of words: one to a cache line. The first is the lender's, the second counts for threads without a seat, and
+/// each seat has one of its own.
+const STRIDE: usize = 64;
+const COUNTED: usize = STRIDE;
+
+fn word_of_seat(number: usize) -> usize {
+    COUNTED + STRIDE + STRIDE * number
 }
 
 impl Mark {
-    /// Importers that an export can have at the same time.
-    pub(crate) const MOST: usize = 1023;
-    /// Each word has a cache line; the first one is the owner's.
-    pub(crate) const BYTES: usize = 64 * (Mark::MOST + 1);
+    pub(crate) const BYTES: usize = STRIDE * (SEATS + 2);
 
-    /// Where the word of importer `index` is; none when there is no such importer.
-    pub(crate) fn place(index: usize) -> Option<usize> {
-        (index < Mark::MOST).then_some(64 * (index + 1))
+    /// The marks in a page of at least [`Mark::BYTES`] bytes.
+    pub(crate) fn new(page: Mapping) -> Option<Mark> {
+        let fast = if barrier::is_reachable() { quiesce::LENT_BY_REACHING } else { quiesce::NEVER };
+        (page.len() >= Mark::BYTES).then_some(Mark { page, fast })
     }
 
-    /// The word of importer `index` in a page of at least [`Mark::BYTES`] bytes.
-    pub(crate) fn new(page: Mapping, index: usize) -> Option<Mark> {
-        let place = Mark::place(index)?;
-        (page.len() >= Mark::BYTES).then_some(Mark { page, place })
+    /// The lender: what its word says at the beginning.
+    pub(crate) fn lend(page: &Mapping) {
+        let reaches = barrier::can_reach_others();
+        let word = if reaches { quiesce::LENT_BY_REACHING } else { quiesce::LENT };
+        page.word32(0).store(word, Relaxed);
     }
 
-    fn enter(&self) -> bool {
-        quiesce::enter(self.page.word32(0), self.page.word32(self.place))
+    /// The lender: its word.
+    pub(crate) fn lent(page: &Mapping) -> &AtomicU32 {
+        page.word32(0)
     }
 
-    fn leave(&self) {
-        quiesce::leave(self.page.word32(self.place));
+    /// The lender, after a recall: is no access under way?
+    pub(crate) fn is_quiet(page: &Mapping) -> bool {
+        let mut seats = (0..SEATS).map(word_of_seat);
+        quiesce::is_quiet(page.word32(COUNTED)) && seats.all(|at| quiesce::is_quiet(page.word32(at)))
+    }
+
+    #[inline(always)]
+    fn enter(&self, seat: Option<usize>) -> bool {
+        let lent = self.page.word32(0);
+        match seat {
+            Some(number) => quiesce::enter_alone(lent, self.page.word32(word_of_seat(number)), self.fast),
+            None => quiesce::enter(lent, self.page.word32(COUNTED)),
+        }
+    }
+
+    #[inline(always)]
+    fn leave(&self, seat: Option<usize>) {
+        match seat {
+            Some(number) => quiesce::leave_alone(self.page.word32(word_of_seat(number))),
+            None => quiesce::leave(self.page.word32(COUNTED)),
+        }
     }
 
     fn is_lent(&self) -> bool {
         quiesce::is_lent(self.page.word32(0))
     }
+}
+
+#[inline(never)]
+fn enter_all(marks: &[Mark], seat: Option<usize>) -> bool {
+    for (at, mark) in marks.iter().enumerate() {
+        if !mark.enter(seat) {
+            marks[..at].iter().for_each(|mark| mark.leave(seat));
+            return false;
+        }
+    }
+    true
 }
 
 /// How bytes move.
@@ -65,6 +109,8 @@ pub(crate) enum Means {
     /// Addresses of this process.
     Kernel(u32),
     Worker(Mutex<Stage>),
+    /// It is on another machine: no copy of ours gets there, but connections to the owner do.
+    Network(Box<Descriptor>),
 }
 
 /// A line to the owner, and memory that both copy through.
@@ -176,23 +222,26 @@ impl Far {
         Far { marks, means, owner, is_lost: AtomicBool::new(false) }
     }
 
-    /// Marks an access with everybody who may end it.
-    pub(crate) fn enter(&self) -> bool {
+    /// Marks an access of the thread in `seat`, or of one without, with everybody who may end it.
+    #[inline(always)]
+    pub(crate) fn enter(&self, seat: Option<usize>) -> bool {
         if self.is_lost.load(Relaxed) {
             return false;
         }
-        for (at, mark) in self.marks.iter().enumerate() {
-            if !mark.enter() {
-                self.marks[..at].iter().for_each(Mark::leave);
-                return false;
-            }
+        match &self.marks[..] {
+            // As good as always there is one.
+            [mark] => mark.enter(seat),
+            marks => enter_all(marks, seat),
         }
-        true
     }
 
     /// The access is over.
-    pub(crate) fn leave(&self) {
-        self.marks.iter().for_each(Mark::leave);
+    #[inline(always)]
+    pub(crate) fn leave(&self, seat: Option<usize>) {
+        match &self.marks[..] {
+            [mark] => mark.leave(seat),
+            marks => marks.iter().for_each(|mark| mark.leave(seat)),
+        }
     }
 
     /// Would an access be let in now?
@@ -210,6 +259,15 @@ impl Far {
             Means::Mapped(_) => Reach::Mapped,
             Means::Kernel(_) => Reach::KernelCopy,
             Means::Worker(_) => Reach::Worker,
+            Means::Network(_) => Reach::Network,
+        }
+    }
+
+    /// The descriptor of memory on another machine.
+    pub(crate) fn on_network(&self) -> Option<&Descriptor> {
+        match &self.means {
+            Means::Network(descriptor) => Some(descriptor),
+            _ => None,
         }
     }
 
@@ -229,7 +287,16 @@ impl Far {
     pub(crate) unsafe fn attempt(&self, way: Way, there: usize, here: *mut u8, n: usize) -> Option<()> {
         let Means::Kernel(pid) = self.means else { return None };
         // SAFETY: the caller's promise.
-        unsafe { kernel::copy(pid, way, there, here, n) }.ok()
+        unsafe { kernel::copy(pid, way, there, here, n) }.ok()?;
+        self.is_still_there().then_some(())
+    }
+
+    /// After a copy by process number: was it the owner's all the time? A number is given out again only after its
+    /// process has gone, which hangs up the line to it first; what the thread that watches the line has not noticed by
+    /// now, it had no time to notice.
+    #[inline]
+    fn is_still_there(&self) -> bool {
+        !self.is_lost.load(Relaxed)
     }
 
     /// Copies `n` bytes between `here` and `there`, an address of the owner.
@@ -244,7 +311,8 @@ impl Far {
             Means::Kernel(pid) => {
                 // SAFETY: the caller's promise.
                 let copied = unsafe { kernel::copy(*pid, way, there, here, n) };
-                copied.err().map(|e| e.to_string())
+                let gone = || (!self.is_still_there()).then(|| "the process has ended".to_owned());
+                copied.err().map(|e| e.to_string()).or_else(gone)
             }
             Means::Worker(stage) => {
                 let stage = stage.lock().unwrap_or_else(|e| e.into_inner());
@@ -253,6 +321,7 @@ impl Far {
                 copied.err().map(|e| e.to_string())
             }
             Means::Mapped(_) => Some("it is mapped, not far".to_owned()),
+            Means::Network(_) => Some("it is on another machine".to_owned()),
         };
         match failed {
             None => Ok(()),
@@ -291,26 +360,32 @@ mod tests {
 
     #[test]
     fn accesses_are_marked_with_everybody_or_nobody() {
-        let pages: Vec<_> = (0..3).map(|_| Segment::create("softdpu-test", Mark::BYTES).unwrap()).collect();
-        pages.iter().for_each(|page| page.word32(0).store(quiesce::LENT, Relaxed));
-        let marks = pages.iter().enumerate().map(|(i, page)| {
-            let again = Segment::from_fd(page.fd().try_clone_to_owned().unwrap(), Mark::BYTES).unwrap();
-            Mark::new(again.into_mapping(), i).unwrap()
-        });
-        let far = Far::new(marks.collect(), Means::Kernel(1), 1);
-        let active = || {
-            let words = pages.iter().enumerate().map(|(i, page)| page.word32(Mark::place(i).unwrap()));
-            words.map(|word| word.load(Relaxed)).collect::<Vec<_>>()
-        };
-        assert!(far.enter() && far.enter());
-        assert_eq!(active(), [2, 2, 2]);
-        far.leave();
-        quiesce::recall(pages[2].word32(0));
-        assert!(!far.enter());
-        assert_eq!(active(), [1, 1, 1]);
-        far.leave();
-        far.lose();
-        assert!(!far.enter());
-        assert!(Mark::place(Mark::MOST).is_none());
+        barrier::init();
+        for seat in [None, Some(0), Some(SEATS - 1)] {
+            let pages: Vec<_> =
+                (0..3).map(|_| Segment::create("softdpu-test", Mark::BYTES).unwrap()).collect();
+            pages.iter().for_each(|page| Mark::lend(page));
+            let marks = pages.iter().map(|page| {
+                let again = Segment::from_fd(page.fd().try_clone_to_owned().unwrap(), Mark::BYTES).unwrap();
+                Mark::new(again.into_mapping()).unwrap()
+            });
+            let far = Far::new(marks.collect(), Means::Kernel(1), 1);
+            let word = seat.map_or(COUNTED, word_of_seat);
+            let active = || pages.iter().map(|page| page.word32(word).load(Relaxed)).collect::<Vec<_>>();
+            assert!(far.enter(seat) && far.enter(seat));
+            assert_eq!(active(), [2, 2, 2]);
+            assert!(pages.iter().all(|page| !Mark::is_quiet(page)));
+            far.leave(seat);
+            quiesce::recall([Mark::lent(&pages[2])].into_iter());
+            assert!(!far.enter(seat));
+            assert_eq!(active(), [1, 1, 1]);
+            far.leave(seat);
+            assert!(pages.iter().all(|page| Mark::is_quiet(page)));
+            far.lose();
+            assert!(!far.enter(seat));
+        }
+        assert!(
+            Mark::new(Segment::create("softdpu-test", Mark::BYTES - 1).unwrap().into_mapping()).is_none()
+        );
     }
 }

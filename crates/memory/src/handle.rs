@@ -8,6 +8,7 @@
 #![expect(unsafe_code, reason = "casts between handles and objects, and memory that outlives its objects")]
 
 mod given;
+pub mod kind;
 
 pub use given::{DeviceRecord, MemoryMap, OpenDevice, OpenRep, OpenRepresentor};
 
@@ -73,101 +74,6 @@ pub unsafe trait Object {
     const KIND: u32;
     /// What messages call it: "memory map", "progress engine", ...
     const NAME: &'static str;
-}
-
-/// Kind words, so that no two objects share one.
-pub mod kind {
-    /// A device information record.
-    pub const DEVINFO: u32 = 0x5D0C_0001;
-    /// A device list.
-    pub const DEVLIST: u32 = 0x5D0C_0002;
-    /// An opened device.
-    pub const DEV: u32 = 0x5D0C_0003;
-    /// A representor information record.
-    pub const DEVINFO_REP: u32 = 0x5D0C_0004;
-    /// An opened representor.
-    pub const DEV_REP: u32 = 0x5D0C_0005;
-    /// A memory map.
-    pub const MMAP: u32 = 0x5D0C_0006;
-    /// A buffer.
-    pub const BUF: u32 = 0x5D0C_0007;
-    /// A buffer inventory.
-    pub const INVENTORY: u32 = 0x5D0C_0008;
-    /// A buffer pool.
-    pub const POOL: u32 = 0x5D0C_0009;
-    /// A buffer array.
-    pub const BUF_ARRAY: u32 = 0x5D0C_000A;
-    /// A progress engine.
-    pub const PE: u32 = 0x5D0C_000B;
-    /// A context, whatever its engine.
-    pub const CTX: u32 = 0x5D0C_000C;
-    /// A task.
-    pub const TASK: u32 = 0x5D0C_000D;
-    /// A session of the textbook face.
-    pub const SESSION: u32 = 0x5D0C_000E;
-    /// A task batch.
-    pub const BATCH: u32 = 0x5D0C_000F;
-    /// A key of the AES-GCM engine.
-    pub const AES_GCM_KEY: u32 = 0x5D0C_0020;
-    /// A matrix of the erasure coding engine.
-    pub const EC_MATRIX: u32 = 0x5D0C_0021;
-
-    /// A sync event.
-    pub const SYNC_EVENT: u32 = 0x5D0C_0030;
-    /// A sync event of an RDMA peer.
-    pub const SYNC_EVENT_NET: u32 = 0x5D0C_0031;
-    /// A task graph.
-    pub const GRAPH: u32 = 0x5D0C_0032;
-    /// A node of a task graph.
-    pub const GRAPH_NODE: u32 = 0x5D0C_0033;
-    /// An instance of a task graph.
-    pub const GRAPH_INSTANCE: u32 = 0x5D0C_0034;
-    /// A reader of clocks.
-    pub const CLOCK: u32 = 0x5D0C_0035;
-
-    /// A connection of the RDMA engine.
-    pub const RDMA_CONNECTION: u32 = 0x5D0C_0050;
-    /// An address of the RDMA engine.
-    pub const RDMA_ADDRESS: u32 = 0x5D0C_0051;
-
-    /// A connection of a server or client.
-    pub const COMCH_CONNECTION: u32 = 0x5D0C_0038;
-    /// A queue for messages inside a process.
-    pub const COMCH_MSGQ: u32 = 0x5D0C_0039;
-
-    /// The name of a kind word, for messages.
-    pub fn name(word: u32) -> Option<&'static str> {
-        Some(match word {
-            DEVINFO => "device information",
-            DEVLIST => "device list",
-            DEV => "device",
-            DEVINFO_REP => "representor information",
-            DEV_REP => "representor",
-            MMAP => "memory map",
-            BUF => "buffer",
-            INVENTORY => "buffer inventory",
-            POOL => "buffer pool",
-            BUF_ARRAY => "buffer array",
-            PE => "progress engine",
-            CTX => "context",
-            TASK => "task",
-            SESSION => "session",
-            BATCH => "task batch",
-            AES_GCM_KEY => "AES-GCM key",
-            EC_MATRIX => "erasure coding matrix",
-            COMCH_CONNECTION => "connection",
-            COMCH_MSGQ => "message queue",
-            SYNC_EVENT => "sync event",
-            SYNC_EVENT_NET => "sync event of an RDMA peer",
-            GRAPH => "graph",
-            GRAPH_NODE => "graph node",
-            GRAPH_INSTANCE => "graph instance",
-            CLOCK => "clock",
-            RDMA_CONNECTION => "RDMA connection",
-            RDMA_ADDRESS => "RDMA address",
-            _ => return None,
-        })
-    }
 }
 
 /// The object behind a handle, if the handle is one of ours, of this kind, and alive.

@@ -18,7 +18,7 @@
 //! | [`node`] | buffer descriptors and the stores they come from |
 //! | [`copy`] | copy routines, and lists copied into lists |
 //! | [`view`], `overlap` | how engines look at lists of buffers |
-//! | `guard`, `quiesce` | memory that somebody else can end: marks of accesses, and who waits for whom |
+//! | `guard`, `quiesce`, `seat`, `seats` | memory that somebody else can end: marks of accesses, and who waits for whom |
 //! | `far`, `kernel`, [`fault`] | memory of another process: the ways there, and what happens when it is gone |
 //! | [`word`] | one word of registered memory, changed atomically |
 //! | [`peer`] | buffers over memory of an RDMA peer: copies from and to it, atomics |
@@ -49,7 +49,6 @@ mod memory;
 pub mod node;
 mod overlap;
 mod page;
-pub mod pair;
 pub mod peer;
 mod pool;
 pub mod procmaps;
@@ -58,6 +57,8 @@ pub mod region;
 pub mod register;
 mod remote;
 mod report;
+mod seat;
+mod seats;
 mod sync;
 mod udmabuf;
 pub mod view;

@@ -4,7 +4,6 @@ use crate::buf::Buf;
 use crate::builder::MemoryBuilder;
 use crate::claim::{Claim, Claims};
 use crate::device::Device;
-use crate::dmabuf::Dmabuf;
 use crate::error::{WindowError, ends};
 use crate::export::Origin;
 use crate::map::Map;
@@ -192,7 +191,17 @@ impl Memory {
         region.share();
         let object = &format_args!("memory {base:#x}");
         let devices = &devices[..];
-        let request = Request { object, base, len, delta: 0, access, devices, shared, trusted: known };
+        let request = Request {
+            object,
+            base,
+            len,
+            delta: 0,
+            access,
+            devices,
+            shared,
+            trusted: known,
+            everywhere: false,
+        };
         let registration = register(&region, &request)?;
         if !registration.is_writable() {
             map.freeze();
@@ -341,23 +350,6 @@ impl Memory {
         self.claims().is_empty()
     }
 
-    /// The memory as a dmabuf, to hand to another process or device: a real one of the kernel where it makes them of
-    /// memory files (`/dev/udmabuf`), otherwise the sealed memory file itself, which every process can map in the same
-    /// way. [`Dmabuf::is_real`] says which. Only shared memory is given away, of which the library has a descriptor.
-    ///
-    /// # Errors
-    /// NotPermitted (private memory), NotSupported (memory without a descriptor, or one that could be cut short),
-    /// OperatingSystem.
-    pub fn export_dmabuf(&self) -> Result<Dmabuf> {
-        let object = format_args!("memory {:#x}", self.host_addr());
-        if !self.0.shared {
-            log::error!(target: "softdpu::memory", "{object}: {:?} makes it private, it is not given away as a dmabuf",
-                self.access());
-            return Err(Error::new(Code::NotPermitted, "private memory"));
-        }
-        Dmabuf::of(&object, self.0.map.backing(), self.len(), self.page_size())
-    }
-
     /// What is lent out when the memory is exported on `device`.
     pub(crate) fn origin(&self, device: &Device) -> Result<Origin<'_>> {
         Ok(Origin {
@@ -366,8 +358,13 @@ impl Memory {
             writable: self.0.writable,
             mkey: self.mkey(device)?,
             parent: None,
-            backing: self.0.map.backing(),
+            backing: self.backing(),
         })
+    }
+
+    /// The descriptor behind it and where it begins there, if the library has one.
+    pub(crate) fn backing(&self) -> Option<(BorrowedFd<'_>, u64)> {
+        self.0.map.backing()
     }
 
     pub(crate) fn claims(&self) -> MutexGuard<'_, Claims> {

@@ -13,6 +13,7 @@ use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
 
 mod owned;
+pub mod pair;
 mod store;
 
 pub use owned::{Lent, Owned};
@@ -255,6 +256,12 @@ impl Node {
     pub fn is_tied(&self) -> bool {
         // SAFETY: as in `give_back_list`; a descriptor that was never taken has no home.
         unsafe { self.home.get().as_ref() }.is_some_and(|home| home.tied.get())
+    }
+
+    /// Is its window its alone (see [`Store::keep_sole`])?
+    pub fn is_sole(&self) -> bool {
+        // SAFETY: as in `is_tied`.
+        unsafe { self.home.get().as_ref() }.is_some_and(|home| home.sole.get())
     }
 
     /// Does `home` own this descriptor?

@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "raw copies and atomics on registered ranges")]
 
 use crate::copy::{self, Gate, Marks};
+use crate::export::Descriptor;
 use crate::node::Node;
 use crate::region::{ALIVE, FAR, PEER_ATOMIC, PEER_READ, PEER_WRITE, Region};
 use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -30,6 +31,19 @@ pub enum Change {
     Add(u64),
     /// Stores the second value if the first one is there.
     Swap(u64, u64),
+}
+
+impl Change {
+    /// Carries it out on a word; gives the value before.
+    #[inline]
+    pub(crate) fn apply(self, word: &AtomicU64) -> u64 {
+        match self {
+            Change::Add(n) => word.fetch_add(n, SeqCst),
+            Change::Swap(old, new) => {
+                word.compare_exchange(old, new, SeqCst, SeqCst).unwrap_or_else(|now| now)
+            }
+        }
+    }
 }
 
 /// Bytes between the data pointer and the end of the window: what may be written.
@@ -70,6 +84,14 @@ fn refuse(region: &Region, what: Use, device: u64) -> Error {
 fn invalid(what: &'static str, line: core::fmt::Arguments<'_>) -> Error {
     log::error!(target: "softdpu::task", "{line}");
     Error::new(Code::InvalidValue, what)
+}
+
+/// What the remote buffer's memory is called, if it is on another machine.
+#[inline]
+pub fn on_network(node: &Node) -> Option<Descriptor> {
+    let _touch = node.region().touch()?;
+    // SAFETY: marked, as long as the result is looked at.
+    unsafe { node.region().far() }?.on_network().copied()
 }
 
 /// Checks a write of `src`'s data to where `dst` begins. Returns the bytes, which may be 0.
@@ -164,6 +186,66 @@ pub fn read_part(src: &Node, dst: &Node, from: u64, len: u64, stream: bool) -> R
     Ok(())
 }
 
+/// The write between two lone buffers of at most `most` bytes with nothing against it: checks, marks and copy in one
+/// straight line. `None`, and nothing has happened, where anything speaks against it; [`check_write`] finds out what.
+///
+/// # Errors
+/// As [`write_part`].
+#[inline]
+pub fn write_lone(src: &Node, dst: &Node, gate: &Gate, device: u64, most: u64) -> Option<Result<u64>> {
+    let n = src.data_len() as u64;
+    (n <= most && is_lone_write(src, dst, gate, device))
+        .then(|| move_lone((src, src.data()), (dst, dst.data()), n))
+}
+
+/// Is it a write of some bytes between two lone buffers with nothing against it? Says no more than that: [`check_write`]
+/// does.
+#[inline]
+pub fn is_lone_write(src: &Node, dst: &Node, gate: &Gate, device: u64) -> bool {
+    let (n, need) = (src.data_len() as u64, ALIVE | PEER_WRITE | device);
+    src.both_alone(dst)
+        && n.wrapping_sub(1) < gate.max_bytes()
+        && n <= space(dst)
+        && gate.reads(src.region().word())
+        && dst.region().word() & (need | FAR) == need
+}
+
+/// The same for a read; the destination grows.
+///
+/// # Errors
+/// As [`read_part`].
+#[inline]
+pub fn read_lone(src: &Node, dst: &Node, gate: &Gate, device: u64, most: u64) -> Option<Result<u64>> {
+    let n = src.data_len() as u64;
+    if n > most || !is_lone_read(src, dst, gate, device) {
+        return None;
+    }
+    let moved = move_lone((src, src.data()), (dst, dst.tail()), n);
+    if moved.is_ok() {
+        copy::commit(dst, n);
+    }
+    Some(moved)
+}
+
+/// Is it a read of some bytes between two lone buffers with nothing against it? As [`is_lone_write`].
+#[inline]
+pub fn is_lone_read(src: &Node, dst: &Node, gate: &Gate, device: u64) -> bool {
+    let (n, need) = (src.data_len() as u64, ALIVE | PEER_READ | device);
+    src.both_alone(dst)
+        && n.wrapping_sub(1) < gate.max_bytes()
+        && n <= dst.room() as u64
+        && gate.writes(dst.region().word())
+        && src.region().word() & (need | FAR) == need
+}
+
+#[inline(always)]
+fn move_lone(src: (&Node, usize), dst: (&Node, usize), n: u64) -> Result<u64> {
+    let _marks = Marks::set(src.0, dst.0)?;
+    // SAFETY: inside the data of the one and the window of the other, as the callers checked, whose regions are open and
+    // marked.
+    unsafe { piece((src.0.region(), src.1), (dst.0.region(), dst.1), n as usize, false) }.map(|()| n)
+}
+
 /// Checks an atomic change of the first 8 bytes of `dst`.
 ///
 /// # Errors
@@ -192,10 +274,7 @@ pub fn change(dst: &Node, change: Change) -> Result<u64> {
     // SAFETY: 8 bytes inside the window of a region that is marked, aligned; every other access to them is the program's
     // own or goes through the copy routines, which the compiler cannot see through.
     let word = unsafe { AtomicU64::from_ptr(at as *mut u64) };
-    Ok(match change {
-        Change::Add(n) => word.fetch_add(n, SeqCst),
-        Change::Swap(old, new) => word.compare_exchange(old, new, SeqCst, SeqCst).unwrap_or_else(|now| now),
-    })
+    Ok(change.apply(word))
 }
 
 /// Where in this process the first 8 bytes of a marked remote buffer are.
@@ -246,28 +325,5 @@ pub fn store_word(result: &Node, value: u64) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::node::Store;
-    use crate::region::GUARDED;
-
-    /// An address of the owner must never be taken for one of this process, also while the region is being closed.
-    #[test]
-    fn memory_that_is_not_mapped_is_never_changed_in_place() {
-        let cell = AtomicU64::new(7);
-        let (base, region) = (cell.as_ptr() as usize, Region::closed());
-        region.open(base, 8, 0, FAR | GUARDED | PEER_ATOMIC);
-        let store = Store::new();
-        store.expand(1).unwrap();
-        let node = store.take(&region).unwrap();
-        node.aim(base, 8, base, 8);
-        assert!(region.enter());
-        assert_eq!(place(node).unwrap_err().code(), Code::NotSupported);
-        // What another thread does when it finds that the owner took it back.
-        region.access.store(0, SeqCst);
-        assert_eq!(place(node).unwrap_err().code(), Code::NotSupported);
-        region.leave();
-        node.give_back_list();
-        store.dissolve();
-    }
-}
+#[path = "peer_tests.rs"]
+mod tests;

@@ -153,6 +153,8 @@ pub struct Region {
     made: AtomicU64,
     /// What its map grants, in the contract's numbers.
     granted: AtomicU32,
+    /// The process that exported it, of an import.
+    exporter: AtomicU32,
     /// What memory of another process hangs on.
     pub(crate) anchor: Anchor,
 }
@@ -170,6 +172,7 @@ impl Region {
             users: AtomicU32::new(0),
             made: AtomicU64::new(0),
             granted: AtomicU32::new(0),
+            exporter: AtomicU32::new(0),
             anchor: Anchor::new(),
         }
     }
@@ -192,6 +195,7 @@ impl Region {
         self.bufs.store(0, Relaxed);
         self.counted.store(1, Relaxed);
         self.granted.store(0, Relaxed);
+        self.exporter.store(0, Relaxed);
     }
 
     /// Notes what the map grants. Before the region is opened; engines go by the access word, this is for those who hand
@@ -203,6 +207,17 @@ impl Region {
     /// What the map grants.
     pub fn granted(&self) -> Access {
         Access(self.granted.load(Relaxed))
+    }
+
+    /// Notes the process whose export was imported. Before the region is opened.
+    pub(crate) fn come_from(&self, process: u32) {
+        self.exporter.store(process, Relaxed);
+    }
+
+    /// The process whose export was imported; 0 where nothing was.
+    #[inline(always)]
+    pub fn exporter(&self) -> u32 {
+        self.exporter.load(Relaxed)
     }
 
     /// Marks an open region as exported.
@@ -220,6 +235,12 @@ impl Region {
     #[inline(always)]
     pub(crate) fn made(&self) -> u64 {
         self.made.load(Relaxed)
+    }
+
+    /// Is it open, to whoever reads what it stands for afterwards?
+    #[inline(always)]
+    pub(crate) fn is_alive(&self) -> bool {
+        self.access.load(core::sync::atomic::Ordering::Acquire) & ALIVE != 0
     }
 
     /// Is it registered?

@@ -7,7 +7,7 @@
 use crate::device::Device;
 use crate::keys::{self, Key};
 use crate::procmaps;
-use crate::region::{Access, CAN_READ, CAN_WRITE, Region, SHARED};
+use crate::region::{Access, CAN_READ, CAN_WRITE, DEVICE_SHIFT, Region, SHARED};
 use crate::report::Listed;
 use core::fmt::{self, Display};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -33,6 +33,8 @@ pub struct Request<'a> {
     pub shared: bool,
     /// The library mapped the range itself and knows that it is whole and writable.
     pub trusted: bool,
+    /// For every device, also those that are opened later: `devices` may be empty.
+    pub everywhere: bool,
 }
 
 impl fmt::Debug for Request<'_> {
@@ -46,6 +48,8 @@ impl fmt::Debug for Request<'_> {
 #[derive(Debug)]
 pub struct Registration {
     devices: Vec<Known>,
+    /// The key on every other device.
+    elsewhere: Option<Key>,
     writable: bool,
     _pinned: Option<Pinned>,
     _listed: Listed,
@@ -62,7 +66,14 @@ struct Known {
 impl Registration {
     /// The key of the range on `device`, if it is registered there.
     pub fn mkey(&self, device: &Device) -> Option<u32> {
-        self.known(device).map(|known| known.key.number())
+        let known = self.known(device).map(|known| known.key.number());
+        known.or_else(|| self.elsewhere.as_ref().map(Key::number))
+    }
+
+    /// The key on the first device, or on every device.
+    pub fn any_key(&self) -> Option<u32> {
+        let first = self.devices.first().map(|known| &known.key);
+        first.or(self.elsewhere.as_ref()).map(Key::number)
     }
 
     /// Where `device` sees the first byte, if it is registered there.
@@ -89,7 +100,7 @@ impl Registration {
 /// locked), NoMemory. One log line names the rule and the numbers. The region stays closed.
 pub fn register(region: &Region, request: &Request<'_>) -> Result<Registration> {
     let Request { object, base, len, access, devices, .. } = *request;
-    if devices.is_empty() {
+    if devices.is_empty() && !request.everywhere {
         log::error!(target: "softdpu::mmap", "{object}: no device was added");
         return Err(Error::new(Code::InvalidValue, "no device to register the memory with"));
     }
@@ -109,11 +120,14 @@ pub fn register(region: &Region, request: &Request<'_>) -> Result<Registration> 
     }
     let writes = if writable && access.contains(Access::LOCAL_READ_WRITE) { CAN_WRITE } else { 0 };
     let shared = if request.shared { SHARED } else { 0 };
-    let word = devices.iter().fold(CAN_READ | writes | shared, |word, device| word | device.bit());
+    let everybody = if request.everywhere { u64::MAX << DEVICE_SHIFT } else { 0 };
+    let first = CAN_READ | writes | shared | everybody;
+    let word = devices.iter().fold(first, |word, device| word | device.bit());
+    let elsewhere = request.everywhere.then(Key::new).transpose()?;
     region.grant(access);
     region.open(base, len, request.delta, word);
     let listed = Listed::new(base, len, access, devices);
-    Ok(Registration { devices: known, writable, _pinned: pinned, _listed: listed })
+    Ok(Registration { devices: known, elsewhere, writable, _pinned: pinned, _listed: listed })
 }
 
 /// Is the range whole? Tells whether it may be written.
@@ -185,7 +199,17 @@ mod tests {
 
     fn request<'a>(memory: &[u8], access: Access, devices: &'a [Arc<Device>]) -> Request<'a> {
         let (base, len) = (memory.as_ptr() as usize, memory.len());
-        Request { object: &"test map", base, len, delta: 0, access, devices, shared: false, trusted: false }
+        Request {
+            object: &"test map",
+            base,
+            len,
+            delta: 0,
+            access,
+            devices,
+            shared: false,
+            trusted: false,
+            everywhere: false,
+        }
     }
 
     #[test]
@@ -224,6 +248,19 @@ mod tests {
         assert_eq!(a.mkey(&devices[0]), a.mkey(&devices[0]));
         assert_ne!(a.device_address(&devices[0]), b.device_address(&devices[0]));
         assert_eq!((a.mkey(&devices[2]), a.device_address(&devices[2])), (None, None));
+    }
+
+    #[test]
+    fn a_map_for_everybody_knows_devices_that_come_later() {
+        let machine = Machine::builder().build().unwrap();
+        let (region, heap) = (Region::closed(), vec![0u8; 5000]);
+        let everywhere = Request { everywhere: true, ..request(&heap, Access::LOCAL_READ_WRITE, &[]) };
+        let registration = register(&region, &everywhere).unwrap();
+        for device in devices(&machine, 3) {
+            assert_ne!(region.word() & device.bit(), 0);
+            assert_eq!(registration.mkey(&device), registration.any_key());
+        }
+        assert!(registration.any_key().is_some());
     }
 
     #[test]

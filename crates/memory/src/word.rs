@@ -71,8 +71,8 @@ pub fn with_word<R>(node: &Node, act: impl FnOnce(&AtomicU64) -> R) -> Result<R>
 pub fn with_word_at<R>(region: &Region, at: usize, act: impl FnOnce(&AtomicU64) -> R) -> Result<R> {
     let gone = Error::new(Code::InvalidValue, "memory map is not started");
     let word = region.word();
-    let marked = word & GUARDED != 0;
-    if marked && !region.enter() || word & ALIVE == 0 {
+    let mark = if word & GUARDED != 0 { region.touch() } else { None };
+    if word & ALIVE == 0 || word & GUARDED != 0 && mark.is_none() {
         return Err(gone);
     }
     let place = here(region, at);
@@ -81,9 +81,7 @@ pub fn with_word_at<R>(region: &Region, at: usize, act: impl FnOnce(&AtomicU64) 
     // marked, the others end by calls of the thread that uses their buffers. Every access to such words is atomic or
     // opaque to the compiler.
     let result = fits.then(|| act(unsafe { AtomicU64::from_ptr(place as *mut u64) }));
-    if marked {
-        region.leave();
-    }
+    drop(mark);
     result.ok_or(gone)
 }
 

@@ -1,6 +1,7 @@
-//! Arming a progress engine, and signalling it: publish, then look whether armed; arm, then look again.
+//! Arming a progress engine, and signalling it: the protocol of [`armed`], for one word that an engine keeps.
 
-use crate::sync::{AtomicU32, Ordering, fence};
+use crate::armed;
+use crate::sync::{AtomicU32, Ordering};
 
 /// Whether somebody sleeps, or is about to sleep, on the event descriptor.
 #[derive(Debug)]
@@ -17,20 +18,18 @@ impl Arm {
 
     /// Asks to be signalled. The caller looks for work *after* this; what it does not see will signal.
     pub fn arm(&self) {
-        self.armed.store(1, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
+        armed::arm(&self.armed);
     }
 
     /// No more signals wanted.
     pub fn disarm(&self) {
-        self.armed.store(0, Ordering::Relaxed);
+        armed::disarm(&self.armed);
     }
 
     /// Called after something was published. True for exactly one caller per arming: that one signals.
     #[inline]
     pub fn published(&self) -> bool {
-        fence(Ordering::SeqCst);
-        self.armed.load(Ordering::Relaxed) != 0 && self.armed.swap(0, Ordering::AcqRel) != 0
+        armed::wants_ring(&self.armed)
     }
 
     /// Is it armed now?

@@ -6,7 +6,8 @@ use crate::flight;
 use crate::lane::Lane;
 use crate::slot::{self, Slot};
 use crate::sync::{AtomicU32, Ordering};
-use softdpu_status::Result;
+use softdpu_status::{Code, Error, Result};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The submit side's bench, and the bench of tasks posted by handlers.
 #[derive(Debug)]
@@ -22,12 +23,14 @@ pub(crate) struct LanePair {
 pub(crate) struct Bench {
     pub(crate) lane: Lane,
     pub(crate) slots: Vec<&'static Slot>,
+    /// C: tasks added while it runs.
+    added: Mutex<Vec<&'static Slot>>,
     scan: AtomicU32,
 }
 
 impl Bench {
     pub(crate) fn new(lane: Lane, slots: Vec<&'static Slot>) -> Bench {
-        Bench { lane, slots, scan: AtomicU32::new(0) }
+        Bench { lane, slots, added: Mutex::new(Vec::new()), scan: AtomicU32::new(0) }
     }
 
     /// Rust: a free slot. Completions come back mostly in order, so the next one in the circle is free nearly always.
@@ -53,8 +56,18 @@ impl Bench {
         self.slots.iter().all(|s| s.flight.state() == flight::FREE)
     }
 
+    fn added(&self) -> MutexGuard<'_, Vec<&'static Slot>> {
+        self.added.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Is there one of which `holds` is true?
+    pub(crate) fn any(&self, holds: impl Fn(&Slot) -> bool) -> bool {
+        self.slots.iter().any(|slot| holds(slot)) || self.added().iter().any(|slot| holds(slot))
+    }
+
     fn give_back(mut self) {
         slot::give_back(&mut self.slots);
+        slot::give_back(&mut self.added());
     }
 }
 
@@ -79,7 +92,7 @@ impl Core {
         taken = taken.and_then(|()| slot::take(extra as usize, self, 0, &mut spare));
         // Handlers may send any slot through the second lane.
         let lanes = taken.and_then(|()| {
-            let main = Lane::new(total + extra, unordered)?;
+            let main = Lane::new(total + extra + work.expansion(), unordered)?;
             Ok((main, if self.is_local() { None } else { Some(Lane::new(total + extra, unordered)?) }))
         });
         let (main, second) = match lanes {
@@ -96,6 +109,23 @@ impl Core {
         self.benches().replace(LanePair { main: Bench::new(main, slots), outbox });
         self.work_cell().replace(work);
         self.held.store(0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Adds tasks of a kind to a running context (C), as many as its engine foresaw.
+    ///
+    /// # Errors
+    /// NoMemory, with one log line when there would be more; nothing changes then.
+    pub fn expand(&'static self, op: u8, count: u32) -> Result<()> {
+        let (mut added, most) = (self.bench().added(), self.work().expansion());
+        if count as usize > most as usize - added.len() {
+            log::error!(target: "softdpu::task", "{} context {self:p}: {count} more tasks asked for, {} of {most} were added",
+                self.info().name, added.len());
+            return Err(Error::new(Code::NoMemory, "more tasks than can be added"));
+        }
+        let first = added.len();
+        slot::take(count as usize, self, op, &mut added)?;
+        self.calls.add(&added[first..]);
         Ok(())
     }
 

@@ -50,6 +50,11 @@ impl Calls {
         for kind in &self.kinds {
             kind.free.store(core::ptr::null_mut(), Ordering::Relaxed);
         }
+        self.add(slots);
+    }
+
+    /// Adds fresh slots to the free lists of their kinds.
+    pub(crate) fn add(&self, slots: &[&'static Slot]) {
         for slot in slots.iter().rev() {
             let kind = &self.kinds[slot.op() % KINDS];
             let [success, failure] = &kind.calls;

@@ -3,7 +3,7 @@
 use crate::context::Core;
 use crate::engine::{MOST_TOGETHER, Shape};
 use crate::flight;
-use crate::lane::Lane;
+use crate::lane::{Claims, Lane};
 use crate::slot::Slot;
 use crate::sync::Ordering;
 use softdpu_status::Code;
@@ -36,11 +36,17 @@ impl Core {
                 self.carry_out_small(slot, lane);
                 true
             }
-            _ if !lane.has_large_room() => {
+            shape => {
+                if !lane.has_large_room() {
+                    // Never seen: a task is taken off when it lands. What is exhausted needs no place any more.
+                    lane.sweep_large();
+                }
+                if lane.has_large_room() {
+                    return self.open_large(slot, lane, shape);
+                }
                 work.run(slot);
                 true
             }
-            shape => self.open_large(slot, lane, shape),
         }
     }
 
@@ -93,10 +99,15 @@ impl Core {
         }
     }
 
-    /// Carries out one part or step of the oldest large task, if there is one. Anybody. True when one was done.
-    pub(crate) fn do_part(&self, lane: &Lane, worker: bool) -> bool {
-        let whole = worker || !self.is_running() || self.board().has_no_workers();
-        let Some((slot, shape, part)) = lane.claim(whole) else { return false };
+    /// Progress: one part or step. What workers carry out whole only where it must.
+    pub(crate) fn do_own_part(&self, lane: &Lane) -> bool {
+        let whole = !self.is_running() || self.board().has_no_workers();
+        self.do_part(lane, Claims { shared: true, whole, first: true })
+    }
+
+    /// Carries out one part or step of the oldest large task that has what is wanted. Anybody. True when one was done.
+    fn do_part(&self, lane: &Lane, wanted: Claims) -> bool {
+        let Some((slot, shape, part)) = lane.claim(wanted) else { return false };
         let size = u64::from(slot.part_bytes.load(Ordering::Relaxed));
         let total = slot.total.load(Ordering::Relaxed);
         let from = size * u64::from(part);
@@ -137,17 +148,22 @@ impl Core {
 
     /// A card worker looks at the context. True when it found something to do.
     ///
-    /// Large tasks are helped with at once; small ones are taken over only when nobody called progress since the last look,
-    /// and some time passed in between (`napped`).
-    pub fn assist(&'static self, napped: bool) -> bool {
+    /// Large tasks are helped with at once, in parts if it `helps`; small ones are taken over only when nobody called progress
+    /// since the last look, and some time passed in between (`napped`).
+    pub fn assist(&'static self, napped: bool, helps: bool) -> bool {
         let mut worked = false;
         let Some(pe) = self.engine() else { return false };
         let calls = pe.calls.load(Ordering::Relaxed) as u32;
         let stands = self.seen.load(Ordering::Relaxed) == calls;
+        // One look says little: they follow each other faster than the calls of a busy thread.
+        let alone = stands && (napped || self.alone.load(Ordering::Relaxed) != 0);
+        self.alone.store(u8::from(alone), Ordering::Relaxed);
         for lane in self.lanes() {
             let mut finished = false;
+            // Nobody waits for the parts of who does not call progress.
+            let claims = Claims { shared: helps || alone, whole: true, first: alone };
             for _ in 0..16 {
-                if !self.do_part(lane, true) {
+                if !self.do_part(lane, claims) {
                     break;
                 }
                 finished = true;

@@ -83,6 +83,8 @@ pub struct Core {
     pub(crate) held: AtomicU32,
     /// How many progress calls there had been when a worker looked the last time.
     pub(crate) seen: AtomicU32,
+    /// Nobody called progress while a worker napped, nor since.
+    pub(crate) alone: AtomicU8,
     pub(crate) calls: Calls,
     board: &'static dyn Board,
     info: &'static EngineInfo,
@@ -127,6 +129,7 @@ impl Core {
             buried: AtomicU8::new(0),
             wishes: Wishes::new(),
             seen: AtomicU32::new(0),
+            alone: AtomicU8::new(0),
             lanes: Lanes::new(LanePair { main: Bench::new(Lane::new(1, false)?, Vec::new()), outbox: None }),
             work: WorkCell::new(Box::new(crate::handle::NoWork)),
             board,
@@ -269,7 +272,7 @@ impl Core {
     pub fn any_in_flight(&self, holds: impl Fn(&Slot) -> bool) -> bool {
         let in_flight =
             |slot: &&Slot| matches!(slot.flight.state(), flight::FLYING | flight::HOOKED | flight::ORPHAN);
-        self.bench().slots.iter().copied().filter(in_flight).any(holds)
+        self.bench().any(|slot| in_flight(&slot) && holds(slot))
     }
 
     /// The progress engine it is connected to.

@@ -83,23 +83,6 @@ pub trait Compute: Send + Sync + 'static {
         outbox: &mut crate::job::Outbox<'_, Self::Engine>,
     ) -> Option<<Self::Engine as Engine>::Job>;
 
-    /// Is it of a kind whose delivery is better kept apart, so that the frequent one stays short?
-    #[inline(always)]
-    fn is_rare(job: &<Self::Engine as Engine>::Job) -> bool {
-        let _ = job;
-        false
-    }
-
-    /// As [`Compute::deliver`], for rare ones.
-    fn deliver_rare(
-        handlers: &mut Self::Handlers,
-        job: <Self::Engine as Engine>::Job,
-        result: Result<u64>,
-        outbox: &mut crate::job::Outbox<'_, Self::Engine>,
-    ) -> Option<<Self::Engine as Engine>::Job> {
-        Self::deliver(handlers, job, result, outbox)
-    }
-
     /// How the job wants to be carried out. Looked at when its turn comes.
     fn shape(&self, job: &<Self::Engine as Engine>::Job) -> Shape {
         let _ = job;
@@ -284,6 +267,14 @@ pub trait Work: Send + Sync {
     }
     /// Engines with peers: a task was submitted, or a stop asked for, while the progress engine was armed.
     fn rouse(&self) {}
+    /// Has the program something of the engine's that must come back before the context may become idle (C)?
+    fn is_owed(&self) -> bool {
+        false
+    }
+    /// How many tasks may be added while it runs ([`Core::expand`]).
+    fn expansion(&self) -> u32 {
+        0
+    }
     /// The context becomes idle; nobody else looks at it any more.
     fn idle(&self, core: &'static Core) {
         let _ = core;

@@ -29,6 +29,8 @@ pub trait Hardware: Send + 'static {
 
     /// Are submits admitted one by one ([`Hardware::admit`])?
     const GATED: bool = false;
+    /// Is there ever anything to tell the program besides completions ([`Hardware::event`])?
+    const TELLS: bool = true;
 
     /// Takes jobs, works, completes what is through. When [`Port::is_stopping`], completes everything it has.
     fn turn(&mut self, port: &mut Port<'_, Self::Engine>) -> Turn;
@@ -57,6 +59,19 @@ pub trait Hardware: Send + 'static {
     /// comes later must ring the alarm.
     fn is_pending(&mut self) -> bool {
         false
+    }
+
+    /// Has the program something that must come back before a stopping context may become idle? Asked on its thread, where
+    /// submits and progress are one thread (C).
+    fn is_owed(desk: &Self::Desk) -> bool {
+        let _ = desk;
+        false
+    }
+
+    /// How many tasks the program may add while it runs ([`Core::expand`]).
+    fn expansion(desk: &Self::Desk) -> u32 {
+        let _ = desk;
+        0
     }
 
     /// The context is idle from now on: peers are told good-bye, names are given back. It may be started again with
@@ -172,6 +187,12 @@ impl<E: Engine> Port<'_, E> {
     /// A stopping context does not become idle while this is on.
     pub fn hold(&mut self, on: bool) {
         self.core.hold(on);
+    }
+
+    /// Is there anything to tell the program ([`Hardware::event`])? An engine that never says is asked at every visit;
+    /// one that said no is not asked before it says yes, or its context starts anew.
+    pub fn has_events(&mut self, on: bool) {
+        self.core.silence(!on);
     }
 
     /// Tasks in flight only wait for what rings the alarm: no worker has to look after them.
@@ -299,7 +320,7 @@ impl<H: Hardware> Work for Peered<H> {
     }
 
     fn event(&self, core: &'static Core) -> bool {
-        if !core.lane().lock().enter() {
+        if !H::TELLS || !core.lane().lock().enter() {
             return false;
         }
         let event = self.guarded(core, |hardware, port| hardware.event(port)).flatten();
@@ -327,6 +348,14 @@ impl<H: Hardware> Work for Peered<H> {
     #[cold]
     fn rouse(&self) {
         self.alarm.ring();
+    }
+
+    fn is_owed(&self) -> bool {
+        H::is_owed(&self.desk)
+    }
+
+    fn expansion(&self) -> u32 {
+        H::expansion(&self.desk)
     }
 
     fn unordered(&self) -> bool {

@@ -198,30 +198,6 @@ impl<H: Compute> Work for Computed<H> {
     }
 
     fn handle(&self, core: &'static Core, slot: &'static Slot) {
-        if H::is_rare(self.shared_job(slot)) {
-            return self.handle_rare(core, slot);
-        }
-        self.hand(core, slot, H::deliver);
-    }
-}
-
-/// How a job gets to its handler.
-type Deliver<H> = fn(
-    &mut <H as Compute>::Handlers,
-    <<H as Compute>::Engine as Engine>::Job,
-    Result<u64>,
-    &mut Outbox<'_, <H as Compute>::Engine>,
-) -> Option<<<H as Compute>::Engine as Engine>::Job>;
-
-impl<H: Compute> Computed<H> {
-    #[cold]
-    #[inline(never)]
-    fn handle_rare(&self, core: &'static Core, slot: &'static Slot) {
-        self.hand(core, slot, H::deliver_rare);
-    }
-
-    #[inline(always)]
-    fn hand(&self, core: &'static Core, slot: &'static Slot, deliver: Deliver<H>) {
         let job = empty::<H::Engine>(slot);
         let result = slot.outcome();
         // From here on the slot holds no job; it is free again even if the handler unwinds.
@@ -229,7 +205,7 @@ impl<H: Compute> Computed<H> {
         slot.flight.set(flight::HELD);
         let mut outbox = Outbox { core, only_here: PhantomData, engine: PhantomData };
         // SAFETY: landing side; handlers cannot call progress, so this is not re-entered.
-        let next = self.handlers.with(|h| deliver(unsafe { &mut *h }, job, result, &mut outbox));
+        let next = self.handlers.with(|h| H::deliver(unsafe { &mut *h }, job, result, &mut outbox));
         if let Some(job) = next
             && let Some(bench) = core.outbox().filter(|_| core.is_running())
         {

@@ -53,6 +53,18 @@ impl Ring {
 #[repr(C, align(64))]
 struct Line<T>(T);
 
+/// What somebody claims of large tasks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Claims {
+    /// Parts and steps, for which the others wait once they are claimed.
+    pub(crate) shared: bool,
+    /// What a worker carries out whole.
+    pub(crate) whole: bool,
+    /// Also steps of the oldest task, which a thread that calls progress had better do all by itself: they cannot be done
+    /// at the same time, and its cache has what the last one left.
+    pub(crate) first: bool,
+}
+
 /// A lane. One line for each side, so that two threads disturb each other as little as may be.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -238,9 +250,10 @@ impl Lane {
             || self.large_head.0.load(Ordering::Relaxed) != self.large_tail.load(Ordering::Acquire)
     }
 
-    /// Anybody: claims a part or step of the oldest large task that has one to give. Whole tasks are for workers.
-    pub(crate) fn claim(&self, worker: bool) -> Option<(&'static Slot, Shape, u16)> {
-        let mut at = self.large_head.0.load(Ordering::Acquire);
+    /// Anybody: claims a part, a step or the whole of the oldest large task that has one of these to give.
+    pub(crate) fn claim(&self, wanted: Claims) -> Option<(&'static Slot, Shape, u16)> {
+        let first = self.large_head.0.load(Ordering::Acquire);
+        let mut at = first;
         loop {
             if at == self.large_tail.load(Ordering::Acquire) {
                 return None;
@@ -248,9 +261,9 @@ impl Lane {
             let slot = self.large.get(at);
             let shape = slot.shape();
             let may = match shape {
-                Shape::Whole => worker,
-                Shape::Steps => slot.begin_step(),
-                _ => true,
+                Shape::Whole => wanted.whole,
+                Shape::Steps => wanted.shared && (wanted.first || at != first) && slot.begin_step(),
+                _ => wanted.shared,
             };
             if may {
                 // The claim fails if the slot holds another shape of task by now.
@@ -274,7 +287,7 @@ impl Lane {
         let _ = self.large_head.0.compare_exchange(at, next, Ordering::AcqRel, Ordering::Relaxed);
     }
 
-    /// Landing side: takes exhausted tasks off the ring of large ones, so that a slot is on it at most once.
+    /// Takes exhausted tasks off the ring of large ones: the landing side, so that a slot is on it at most once.
     pub(crate) fn sweep_large(&self) {
         loop {
             let at = self.large_head.0.load(Ordering::Acquire);

@@ -21,6 +21,7 @@
 //! tasks), `arm.rs` (wake-ups) and `lane.rs` (rings); the first four are modelled with loom in `models`.
 
 pub mod batch;
+pub mod biased;
 pub mod board;
 pub mod calls;
 pub mod carry;
@@ -63,3 +64,6 @@ mod parts;
 mod progress;
 mod waiters;
 mod wish;
+
+// Under this name the models have their own copy of it.
+use softdpu_link::armed;

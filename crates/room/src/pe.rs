@@ -54,9 +54,8 @@ impl Signal {
     /// Asks for a signal; what is published after this, here or by a peer, signals.
     fn arm(&self) {
         if let Some(bell) = self.bell.get() {
-            bell.arm_word().store(1, Ordering::Relaxed);
+            bell.arm();
         }
-        // Its fence stands for both words.
         self.arm.arm();
     }
 

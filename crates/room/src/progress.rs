@@ -90,7 +90,7 @@ impl Core {
             }
             lane.lock().leave();
         }
-        if slot.is_large() && self.do_part(lane, false) {
+        if slot.is_large() && self.do_own_part(lane) {
             visit = Visit::Worked;
         }
         visit
@@ -332,7 +332,7 @@ impl Pe {
         for _ in 0..lane.in_flight() {
             let Some(slot) = lane.front() else { break };
             if !slot.is_ready() {
-                if *parts == 0 || !slot.is_large() || !core.do_part(lane, false) {
+                if *parts == 0 || !slot.is_large() || !core.do_own_part(lane) {
                     break;
                 }
                 *parts -= 1;

@@ -172,6 +172,12 @@ impl Slot {
         self.status.load(Ordering::Relaxed)
     }
 
+    /// What `status` says from now on, until it flies again and comes back. For a face that adds a meaning of its own;
+    /// the program owns the task, or is just being told of it.
+    pub fn set_status(&self, status: i32) {
+        self.status.store(status, Ordering::Relaxed);
+    }
+
     /// What the engine reported with success (bytes moved, for example).
     #[inline(always)]
     pub fn output(&self) -> u64 {

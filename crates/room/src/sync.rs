@@ -1,51 +1,30 @@
 //! The primitives the hand-made concurrency is built from; the loom models put loom's in their place.
-//!
-//! Two barriers that belong together: [`light_barrier`] on the side that runs per task, [`heavy_barrier`] on the side
-//! that runs rarely. Where the kernel has `membarrier`, the light one only stops the compiler and the heavy one makes
-//! every running thread of the process execute a full barrier; elsewhere ([`is_asymmetric`] is false) the per-task side
-//! is kept on its slow path.
 
 pub use core::sync::atomic::{
     AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
+pub use std::sync::Mutex;
 
-static ASYMMETRIC: AtomicU32 = AtomicU32::new(0);
-
-/// Finds out which pair of barriers this machine has. Called before the first lane exists; repeating it is harmless.
-pub fn init() {
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(|| {
-        if crate::sys::membarrier_register() {
-            ASYMMETRIC.store(1, Ordering::SeqCst);
-        }
-    });
-}
-
-/// Does the heavy barrier reach into running threads? Where it does not, the side that runs per task must be told to take
-/// its slow path, which has a full barrier.
-pub fn is_asymmetric() -> bool {
-    ASYMMETRIC.load(Ordering::Relaxed) != 0
-}
-
-/// The cheap half: a store before it is seen by anybody whose heavy barrier comes later (see [`is_asymmetric`]).
-#[inline(always)]
-pub fn light_barrier() {
-    core::sync::atomic::compiler_fence(Ordering::SeqCst);
-}
-
-/// The dear half (a system call).
-pub fn heavy_barrier() {
-    if ASYMMETRIC.load(Ordering::Relaxed) != 0 {
-        crate::sys::membarrier();
-    } else {
-        fence(Ordering::SeqCst);
-    }
-}
+pub use softdpu_link::barrier::{heavy_barrier, init, is_asymmetric, light_barrier};
 
 /// What a waiting thread does between two looks.
 #[inline(always)]
 pub fn spin() {
     core::hint::spin_loop();
+}
+
+/// What a thread does that waits for another one to get on.
+pub fn stand_back() {
+    std::thread::yield_now();
+}
+
+/// A number that no other living thread has; never 0.
+#[inline(always)]
+pub fn this_thread() -> usize {
+    thread_local! {
+        static PLACE: u8 = const { 0 };
+    }
+    PLACE.with(|place| core::ptr::from_ref(place) as usize)
 }
 
 /// A cell that one party at a time has to itself; which one is decided by the protocol around it.

@@ -1,26 +1,5 @@
-//! The system call that no safe wrapper offers, and the processor's cycle counter.
-#![expect(unsafe_code, reason = "membarrier and the cycle counter have no safe wrapper")]
-
-const CMD_REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
-const CMD_PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
-
-fn call(cmd: libc::c_int) -> bool {
-    // SAFETY: membarrier takes no pointers; unknown commands are refused by the kernel.
-    unsafe { libc::syscall(libc::SYS_membarrier, cmd, 0 as libc::c_int, 0 as libc::c_int) == 0 }
-}
-
-/// Registers the process for expedited private barriers; false where the kernel has none or forbids it.
-pub(crate) fn membarrier_register() -> bool {
-    cfg!(not(miri)) && call(CMD_REGISTER_PRIVATE_EXPEDITED) && call(CMD_PRIVATE_EXPEDITED)
-}
-
-/// A full barrier on every running thread of this process.
-pub(crate) fn membarrier() {
-    if !call(CMD_PRIVATE_EXPEDITED) {
-        // Cannot happen after a successful registration, except in a child of fork; be safe there too.
-        core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
-    }
-}
+//! The processor's cycle counter.
+#![expect(unsafe_code, reason = "the cycle counter has no safe wrapper")]
 
 /// The processor's cycle counter; nanoseconds where there is none.
 pub(crate) fn cycles() -> u64 {

@@ -24,6 +24,8 @@ pub(crate) struct Wishes {
     alarmed: AtomicU8,
     /// Whose turn it is to be reported: completions or events.
     turn: AtomicU8,
+    /// The engine has no events, until its next turn.
+    silent: AtomicU8,
 }
 
 impl Wishes {
@@ -33,6 +35,7 @@ impl Wishes {
             hold: AtomicU8::new(0),
             alarmed: AtomicU8::new(0),
             turn: AtomicU8::new(0),
+            silent: AtomicU8::new(0),
         }
     }
 }
@@ -48,9 +51,14 @@ impl Core {
         self.wishes.hold.store(u8::from(on), Ordering::Release);
     }
 
-    /// Has the engine something to finish before the context may become idle?
+    /// Has the engine something to finish, or the program something to give back, before the context may become idle?
     pub(crate) fn is_held_up(&self) -> bool {
-        self.wishes.hold.load(Ordering::Acquire) != 0
+        self.wishes.hold.load(Ordering::Acquire) != 0 || self.is_local() && self.work().is_owed()
+    }
+
+    /// See [`crate::hardware::Port::has_events`].
+    pub(crate) fn silence(&self, on: bool) {
+        self.wishes.silent.store(u8::from(on), Ordering::Release);
     }
 
     /// See [`crate::hardware::Port::rely_on_alarm`].
@@ -100,6 +108,7 @@ impl Core {
         self.wishes.state.store(0, Ordering::Relaxed);
         self.hold(false);
         self.rely_on_alarm(false);
+        self.silence(false);
     }
 
     /// Events and completions take turns. Landing side.
@@ -116,6 +125,9 @@ impl Pe {
     pub(crate) fn heed(&'static self, core: &'static Core) -> bool {
         if core.wishes.state.load(Ordering::Acquire) != 0 && self.change(core) {
             return true;
+        }
+        if core.wishes.silent.load(Ordering::Acquire) != 0 {
+            return false;
         }
         let told_of = matches!(core.state(), State::Running | State::Stopping);
         if !told_of || core.lane().front().is_some() && !core.events_first() {

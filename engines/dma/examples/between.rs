@@ -20,7 +20,6 @@ use softdpu_room::pump::ProgressEngine;
 use softdpu_room::session::{Device, Session};
 use softdpu_room::task::{Done, Handler, Next, Task};
 use softdpu_room::typed::Context;
-use std::collections::VecDeque;
 use std::hint::black_box;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -28,7 +27,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-const ROUNDS: usize = 21;
+/// Rounds; `ROUNDS` in the environment for a longer look.
+fn rounds() -> usize {
+    std::env::var("ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(21)
+}
 const MOST: usize = 128 << 20;
 
 type Contestant = Box<dyn FnMut(u64)>;
@@ -73,7 +75,8 @@ fn start(kind: &str) -> (Child, Vec<u8>) {
 fn places(size: usize) -> impl Fn(u64) -> usize {
     let stride = size.next_multiple_of(64);
     // Small ones stay in the cache, as they would in a ring of buffers.
-    let count = ((8 << 20).max(2 * stride).min(MOST) / stride).min(256);
+    let most = std::env::var("PLACES").ok().and_then(|n| n.parse().ok()).unwrap_or(256);
+    let count = ((8 << 20).max(2 * stride).min(MOST) / stride).min(most);
     move |i| (i as usize % count) * stride
 }
 
@@ -158,24 +161,28 @@ where
         src.set_data(..).unwrap();
         Memcpy { src, dst: to.buf(at, size) }
     };
-    // One task per place, so that the copies walk through memory as the yardstick's do.
+    // One task per place, so that the copies walk through memory as the yardstick's do. Those that do not fly are the
+    // handler's: a lock would have to wait for the stores of the copy before it.
     let count = (1..).find(|&i| place(i as u64) == 0).unwrap_or(1);
-    let stock = Arc::new(Mutex::new((0..count).map(task).collect::<VecDeque<_>>()));
+    let (mut waiting, mut next) = ((depth.min(count)..count).map(task).collect::<Vec<_>>(), 0);
+    let grounded = Arc::new(Mutex::new((0..depth.min(count)).map(task).collect::<Vec<_>>()));
     let (left, parked) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let mut config = Config { memcpy: depth as u32, ..Config::default() };
-    let (in_stock, in_left, in_parked) = (stock.clone(), left.clone(), parked.clone());
+    let (in_grounded, in_left, in_parked) = (grounded.clone(), left.clone(), parked.clone());
     let handler = move |mut done: Done<Memcpy<Buf, T::Dst>>, _: &mut Outbox<'_, Dma>| {
         done.result.unwrap();
         T::reset(&mut done.task.dst);
-        let mut stock = in_stock.lock().unwrap();
-        stock.push_back(done.task);
         let left = in_left.load(Relaxed);
         if left == 0 {
+            in_grounded.lock().unwrap().push(done.task);
             in_parked.store(in_parked.load(Relaxed) + 1, Relaxed);
             return Next::Free;
         }
         in_left.store(left - 1, Relaxed);
-        Next::Again(stock.pop_front().unwrap())
+        let Some(place) = waiting.get_mut(next) else { return Next::Again(done.task) };
+        let task = std::mem::replace(place, done.task);
+        next = if next + 1 == waiting.len() { 0 } else { next + 1 };
+        Next::Again(task)
     };
     T::handle(&mut config, Box::new(handler));
     let mut pe = ProgressEngine::new(session).unwrap();
@@ -185,7 +192,7 @@ where
         left.store(n - flying, Relaxed);
         parked.store(0, Relaxed);
         for _ in 0..flying {
-            let task = stock.lock().unwrap().pop_front().unwrap();
+            let task = grounded.lock().unwrap().pop().unwrap();
             dma.post(task).map_err(|e| e.error).unwrap();
         }
         while parked.load(Relaxed) < flying {
@@ -248,7 +255,7 @@ fn table(
         all.iter_mut().for_each(|c| c(n));
         let mut times = vec![Vec::new(); 3];
         let mut ratios = vec![Vec::new(); 3];
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds() {
             for (i, contestant) in all.iter_mut().enumerate() {
                 times[i].push(measure(contestant, n));
                 let (mine, base) = (*times[i].last().unwrap(), *times[0].last().unwrap());

@@ -13,6 +13,7 @@ use crate::caps::Caps;
 use crate::hardware::{Config, Dma};
 use crate::task::Job;
 use softdpu_memory::handle::{DEAD_BIT, Head, OpenDevice, checked, explain, kind, live};
+use softdpu_memory::node::pair::Pair;
 use softdpu_memory::node::{Lent, Node};
 use softdpu_room::calls::Completion;
 use softdpu_room::context::{Core, State};
@@ -178,7 +179,7 @@ pub unsafe extern "C" fn doca_dma_task_memcpy_alloc_init(
     };
     // SAFETY: the slot is the program's until it is submitted; its context is of this engine. Buffers are only noted.
     unsafe {
-        let job = Job { src: Lent::from_handle(src), dst: Lent::from_handle(dst), owned: None };
+        let job = Job(Pair::lent(Lent::from_handle(src), Lent::from_handle(dst)));
         slot.job::<Job>().write(job);
         task.write(slot);
     }
@@ -217,7 +218,7 @@ pub unsafe extern "C" fn doca_dma_task_memcpy_set_src(task: *const Slot, src: *c
     // SAFETY: the program owns the task while it is not in flight.
     unsafe {
         if let Some(job) = job(task, "doca_dma_task_memcpy_set_src", false) {
-            (*job).src = Lent::from_handle(src);
+            job.write(Job(Pair::lent(Lent::from_handle(src), (*job).dst())));
         }
     }
 }
@@ -227,7 +228,7 @@ pub unsafe extern "C" fn doca_dma_task_memcpy_set_dst(task: *const Slot, dst: *c
     // SAFETY: the program owns the task while it is not in flight.
     unsafe {
         if let Some(job) = job(task, "doca_dma_task_memcpy_set_dst", false) {
-            (*job).dst = Lent::from_handle(dst);
+            job.write(Job(Pair::lent((*job).src(), Lent::from_handle(dst))));
         }
     }
 }
@@ -237,7 +238,7 @@ pub unsafe extern "C" fn doca_dma_task_memcpy_get_src(task: *const Slot) -> *con
     // SAFETY: a handle, or NULL.
     unsafe { job(task, "doca_dma_task_memcpy_get_src", true) }
         // SAFETY: the slot holds a job since it was allocated.
-        .map_or(core::ptr::null(), |job| unsafe { (*job).src.handle() })
+        .map_or(core::ptr::null(), |job| unsafe { (*job).src().handle() })
 }
 
 #[unsafe(no_mangle)]
@@ -245,5 +246,5 @@ pub unsafe extern "C" fn doca_dma_task_memcpy_get_dst(task: *const Slot) -> *con
     // SAFETY: a handle, or NULL.
     unsafe { job(task, "doca_dma_task_memcpy_get_dst", true) }
         // SAFETY: the slot holds a job since it was allocated.
-        .map_or(core::ptr::null(), |job| unsafe { (*job).dst.handle() })
+        .map_or(core::ptr::null(), |job| unsafe { (*job).dst().handle() })
 }

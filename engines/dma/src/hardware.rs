@@ -9,7 +9,6 @@ use softdpu_memory::buf::Buf;
 use softdpu_memory::copy::{self, Gate, STREAM_FROM};
 use softdpu_memory::device::Device;
 use softdpu_memory::node::Node;
-use softdpu_memory::pair::Pair;
 use softdpu_room::carry::{PART_BYTES, SPLIT_FROM};
 use softdpu_room::engine::{Compute, Engine, EngineInfo, Shape, Work};
 use softdpu_room::job::{Computed, Outbox};
@@ -99,7 +98,7 @@ impl Dma {
     /// What is not a cache line between lone buffers.
     #[inline(never)]
     fn check_any(&self, job: &Job) -> Result<()> {
-        if copy::is_lone_still(job.src.any(), job.dst.any(), &self.gate, LONE_BYTES) {
+        if copy::is_lone_still(job.src().any(), job.dst().any(), &self.gate, LONE_BYTES) {
             return Ok(());
         }
         let (src, dst) = both(job).ok_or_else(|| missing(job))?;
@@ -109,7 +108,7 @@ impl Dma {
     /// Apart, so that a cache line's way stays short.
     #[inline(never)]
     fn quick_lone(&self, job: &Job) -> Option<u64> {
-        copy::transfer_lone(job.src.any(), job.dst.any(), &self.gate, LONE_BYTES)
+        copy::transfer_lone(job.src().any(), job.dst().any(), &self.gate, LONE_BYTES)
     }
 
     /// In pieces, so that an owner who takes its memory back waits for one of them at most.
@@ -132,12 +131,12 @@ const LONE_BYTES: usize = SPLIT_FROM as usize - 1;
 
 #[inline(always)]
 fn both(job: &Job) -> Option<(&Node, &Node)> {
-    Some((job.src.node()?, job.dst.node()?))
+    Some((job.src().node()?, job.dst().node()?))
 }
 
 #[cold]
 fn missing(job: &Job) -> Error {
-    let which = if job.src.node().is_none() { "source" } else { "destination" };
+    let which = if job.src().node().is_none() { "source" } else { "destination" };
     log::error!(target: "softdpu::dma", "dma memcpy: the {which} buffer is NULL or was released");
     Error::new(Code::InvalidValue, "a buffer is missing")
 }
@@ -153,36 +152,25 @@ impl Compute for Dma {
         result: Result<u64>,
         outbox: &mut Outbox<'_, Dma>,
     ) -> Option<Job> {
-        deliver(&mut handlers.on_memcpy, job, result, outbox)
-    }
-
-    #[inline(always)]
-    fn is_rare(job: &Job) -> bool {
-        !job.owned.as_ref().is_some_and(Pair::is::<Buf, Buf>)
-    }
-
-    /// Copies between processes.
-    fn deliver_rare(
-        handlers: &mut Config,
-        job: Job,
-        result: Result<u64>,
-        outbox: &mut Outbox<'_, Dma>,
-    ) -> Option<Job> {
-        let pair = job.owned.as_ref()?;
-        if pair.is::<RemoteBuf, Buf>() {
-            return deliver(&mut handlers.on_fetch, job, result, outbox);
+        if job.0.is::<Buf, Buf>() {
+            return deliver(&mut handlers.on_memcpy, job, result, outbox);
         }
-        if pair.is::<Buf, RemoteBuf>() {
-            return deliver(&mut handlers.on_store, job, result, outbox);
+        // The frequent way stays short.
+        core::hint::cold_path();
+        if job.0.is::<Buf, RemoteBuf>() {
+            deliver(&mut handlers.on_store, job, result, outbox)
+        } else if job.0.is::<RemoteBuf, Buf>() {
+            deliver(&mut handlers.on_fetch, job, result, outbox)
+        } else {
+            deliver(&mut handlers.on_through, job, result, outbox)
         }
-        deliver(&mut handlers.on_through, job, result, outbox)
     }
 
     fn shape(&self, job: &Job) -> Shape {
         match both(job) {
-            _ if copy::waits([job.src, job.dst]) => Shape::Whole,
+            _ if copy::waits([job.src(), job.dst()]) => Shape::Whole,
             Some((src, _)) if copy::volume(src) < SPLIT_FROM => Shape::Small,
-            Some(_) if copy::is_far([job.src, job.dst]) => Shape::Steps,
+            Some(_) if copy::is_far([job.src(), job.dst()]) => Shape::Steps,
             Some(_) => Shape::Parts,
             _ => Shape::Small,
         }
@@ -190,7 +178,7 @@ impl Compute for Dma {
 
     #[inline]
     fn check(&self, job: &Job) -> Result<()> {
-        if copy::is_line(job.src.any(), job.dst.any(), &self.gate) {
+        if copy::is_line(job.src().any(), job.dst().any(), &self.gate) {
             return Ok(());
         }
         self.check_any(job)
@@ -198,7 +186,7 @@ impl Compute for Dma {
 
     fn run(&self, job: &mut Job) -> Result<u64> {
         let (src, dst) = both(job).ok_or_else(|| missing(job))?;
-        if copy::waits([job.src, job.dst]) {
+        if copy::waits([job.src(), job.dst()]) {
             return self.run_slow(src, dst);
         }
         copy::transfer(src, dst, &self.gate)
@@ -207,7 +195,7 @@ impl Compute for Dma {
     #[inline(always)]
     fn quick(&self, job: &mut Job) -> Option<u64> {
         // Released buffers have neither data nor room, so they need no look of their own here.
-        match copy::transfer_line(job.src.any(), job.dst.any(), &self.gate) {
+        match copy::transfer_line(job.src().any(), job.dst().any(), &self.gate) {
             None => self.quick_lone(job),
             done => done,
         }

@@ -1,9 +1,9 @@
 //! The task, and the job it becomes in a slot.
 
 use crate::hardware::Dma;
-use softdpu_memory::buf::{Buf, Lend};
+use softdpu_memory::buf::Buf;
 use softdpu_memory::node::Lent;
-use softdpu_memory::pair::{Pair, Side};
+use softdpu_memory::node::pair::{Pair, Side};
 use softdpu_room::task::Task;
 
 /// Copies the data of `src` (and of what is chained to it) behind the data of `dst`, whose data grows by that.
@@ -18,15 +18,23 @@ pub struct Memcpy<S = Buf, D = Buf> {
     pub dst: D,
 }
 
-/// A copy in a slot. Both faces fill `src` and `dst`; Rust's buffers travel in `owned`.
+/// A copy in a slot: the buffers, which travel in it (Rust) or stay the program's (C).
 #[derive(Debug)]
-pub struct Job {
-    pub(crate) src: Lent,
-    pub(crate) dst: Lent,
-    pub(crate) owned: Option<Pair>,
+pub struct Job(pub(crate) Pair);
+
+impl Job {
+    #[inline(always)]
+    pub(crate) fn src(&self) -> Lent {
+        self.0.src()
+    }
+
+    #[inline(always)]
+    pub(crate) fn dst(&self) -> Lent {
+        self.0.dst()
+    }
 }
 
-impl<S: Side + Lend, D: Side + Lend> Task for Memcpy<S, D>
+impl<S: Side, D: Side> Task for Memcpy<S, D>
 where
     Memcpy<S, D>: Send + 'static,
 {
@@ -35,8 +43,7 @@ where
 
     #[inline(always)]
     fn into_job(self) -> Job {
-        let (src, dst) = (self.src.lend(), self.dst.lend());
-        Job { src, dst, owned: Some(Pair::new(self.src, self.dst)) }
+        Job(Pair::new(self.src, self.dst))
     }
 
     #[inline(always)]
@@ -45,7 +52,7 @@ where
         reason = "tasks come back as what they were; jobs of Rust are made by `into_job` alone"
     )]
     fn from_job(job: Job) -> Self {
-        let (src, dst) = job.owned.and_then(Pair::into_parts).expect("a job comes back as the task it was");
+        let (src, dst) = job.0.into_parts().expect("a job comes back as the task it was");
         Memcpy { src, dst }
     }
 

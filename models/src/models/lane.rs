@@ -38,7 +38,7 @@ fn worker_and_progress(world: World, switches: usize, tasks: &'static [u64], aga
             submit(core_ref, slot.get(), *bytes);
         }
         let worker = thread::spawn(move || {
-            core_ref.assist(true);
+            core_ref.assist(true, true);
         });
         let mut landed = 0;
         let mut expected = tasks.len();
@@ -56,7 +56,7 @@ fn worker_and_progress(world: World, switches: usize, tasks: &'static [u64], aga
         worker.join().unwrap();
         for _ in 0..5 * expected {
             // A task for workers alone.
-            core_ref.assist(false);
+            core_ref.assist(false, true);
             if let Some(slot) = visit(core_ref) {
                 slot.empty();
                 landed += 1;
@@ -124,6 +124,7 @@ macro_rules! scenarios {
             use crate::sync::{USUAL, explore};
             use loom::sync::Arc;
             use loom::thread;
+            use subject::Claims;
             use subject::Lane;
             use $subject as subject;
 
@@ -172,14 +173,15 @@ macro_rules! scenarios {
                         slot.enlarge(Shape::Parts, count * SMALL, SMALL);
                         lane.offer_parts(slot);
                     }
-                    let claim = |lane: &Lane| match lane.claim(false) {
-                        Some((slot, _, part)) => {
-                            slot.done[usize::from(part)].update(|n| n + 1);
-                            slot.parts.finished();
-                            1
-                        }
-                        None => 0,
-                    };
+                    let claim =
+                        |lane: &Lane| match lane.claim(Claims { shared: true, whole: false, first: true }) {
+                            Some((slot, _, part)) => {
+                                slot.done[usize::from(part)].update(|n| n + 1);
+                                slot.parts.finished();
+                                1
+                            }
+                            None => 0,
+                        };
                     assert_eq!(claim(&lane), 1);
                     let other = thread::spawn({
                         let lane = lane.clone();

@@ -90,6 +90,25 @@ macro_rules! scenarios {
                 });
             }
 
+            /// The same where the sleeper's barrier stands for both.
+            pub(in super::super) fn wakes_the_receiver_far(world: World) {
+                explore(world, 3, || {
+                    let (mut sender, receiver) = ring();
+                    let word = Arc::new(AtomicU32::new(0));
+                    let other = {
+                        let word = word.clone();
+                        thread::spawn(move || {
+                            assert!(send(&mut sender, 1, SHORT));
+                            armed::wants_ring_light(&word)
+                        })
+                    };
+                    armed::arm_far(&word);
+                    let seen = !receiver.is_empty();
+                    let rung = other.join().unwrap();
+                    assert!(seen || rung, "asleep, and nobody rang");
+                });
+            }
+
             /// The ring is full; the sender goes to sleep while the receiver reads everything.
             pub(in super::super) fn wakes_the_sender(world: World) {
                 explore(world, 3, || {
@@ -151,6 +170,23 @@ fn messages_arrive_over_padding() {
 #[test]
 fn a_message_wakes_a_receiver() {
     ring::wakes_the_receiver(USUAL);
+}
+
+#[test]
+fn a_message_wakes_a_receiver_that_pays_for_both() {
+    ring::wakes_the_receiver_far(USUAL);
+}
+
+#[test]
+#[should_panic(expected = "asleep, and nobody rang")]
+fn broken_receiver_without_its_far_barrier() {
+    ring::wakes_the_receiver_far(World { heavy: false, ..USUAL });
+}
+
+#[test]
+#[should_panic(expected = "asleep, and nobody rang")]
+fn broken_sender_that_the_compiler_reorders() {
+    ring::wakes_the_receiver_far(World { light: false, ..USUAL });
 }
 
 #[test]

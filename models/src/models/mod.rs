@@ -2,6 +2,7 @@
 
 mod arm;
 mod bell;
+mod biased;
 mod end;
 mod flight;
 mod lane;
@@ -9,4 +10,6 @@ mod lock;
 mod messages;
 mod parts;
 mod quiesce;
+mod receives;
 mod ring;
+mod seat;

@@ -131,11 +131,9 @@ fn completes_meanwhile(world: World) {
         slot.fill(PARTS);
         core.launch(slot, core.lane());
         // Opened for claims, and all but the last part carried out.
-        assert!(
-            !core.carry_out(core.lane().next().unwrap(), core.lane()) && core.do_part(core.lane(), false)
-        );
+        assert!(!core.carry_out(core.lane().next().unwrap(), core.lane()) && core.do_own_part(core.lane()));
         let worker = thread::spawn(move || {
-            core.assist(false);
+            core.assist(false, true);
         });
         let pending = rig.pe.get().arm();
         worker.join().unwrap();

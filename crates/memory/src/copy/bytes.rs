@@ -81,7 +81,7 @@ pub(super) unsafe fn copy_stream(src: *const u8, dst: *mut u8, n: usize) -> bool
 ///
 /// # Safety
 /// Both ranges are mapped for `n` bytes.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn copy_blocks(src: *const u8, dst: *mut u8, n: usize) -> bool {
     // SAFETY: the caller's promise.
     unsafe { in_blocks::<false>(src, dst, n) }
@@ -89,7 +89,7 @@ pub(super) unsafe fn copy_blocks(src: *const u8, dst: *mut u8, n: usize) -> bool
 
 /// # Safety
 /// Both ranges are mapped for `n` bytes.
-#[inline]
+#[inline(always)]
 unsafe fn in_blocks<const PAST_CACHE: bool>(src: *const u8, dst: *mut u8, n: usize) -> bool {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
@@ -98,11 +98,14 @@ unsafe fn in_blocks<const PAST_CACHE: bool>(src: *const u8, dst: *mut u8, n: usi
         if apart < n || !(wide || PAST_CACHE) {
             return false;
         }
-        let head = dst.align_offset(64).min(n);
+        let head = ((dst as usize).wrapping_neg() & 63).min(n);
         let body = (n - head) & !255;
         // SAFETY: head, body and tail cover exactly `n` bytes; the caller vouches for them. The body's stores are aligned.
         unsafe {
-            copy_shared(src, dst, head);
+            if body != n {
+                copy_shared(src, dst, head);
+                copy_shared(src.add(head + body), dst.add(head + body), n - head - body);
+            }
             if body > 0 {
                 let (src, dst) = (src.add(head), dst.add(head));
                 match (PAST_CACHE, wide) {
@@ -111,7 +114,6 @@ unsafe fn in_blocks<const PAST_CACHE: bool>(src: *const u8, dst: *mut u8, n: usi
                     (false, _) => blocks_avx(src, dst, body),
                 }
             }
-            copy_shared(src.add(head + body), dst.add(head + body), n - head - body);
         }
         true
     }
@@ -125,7 +127,7 @@ unsafe fn in_blocks<const PAST_CACHE: bool>(src: *const u8, dst: *mut u8, n: usi
 /// The loop over blocks of 256 bytes, of which there is at least one; `dst` is aligned.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 macro_rules! stream {
-    ($name:ident, $feature:literal, [$($ahead:literal),*], [$($block:literal),* $(,)?], [$($register:tt),*]) => {
+    ($name:ident, $feature:literal, [$($ahead:literal),*], [$($block:literal),* $(,)?], [$($register:tt),*], $end:literal) => {
         #[target_feature(enable = $feature)]
         unsafe fn $name(src: *const u8, dst: *mut u8, n: usize) {
             // SAFETY: moves exactly `n` bytes, a multiple of 256, between mapped ranges; prefetches fault nowhere.
@@ -138,7 +140,7 @@ macro_rules! stream {
                     "add {d}, 256",
                     "sub {n}, 256",
                     "jnz 2b",
-                    "sfence",
+                    $end,
                     s = inout(reg) src => _, d = inout(reg) dst => _, n = inout(reg) n => _,
                     $(out($register) _,)*
                     options(nostack)
@@ -175,7 +177,8 @@ stream!(
         "vmovntdq [{d} + 192], ymm2",
         "vmovntdq [{d} + 224], ymm3",
     ],
-    ["ymm0", "ymm1", "ymm2", "ymm3"]
+    ["ymm0", "ymm1", "ymm2", "ymm3"],
+    "sfence"
 );
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 stream!(
@@ -221,7 +224,8 @@ stream!(
         "movntdq [{d} + 224], xmm2",
         "movntdq [{d} + 240], xmm3",
     ],
-    ["xmm0", "xmm1", "xmm2", "xmm3"]
+    ["xmm0", "xmm1", "xmm2", "xmm3"],
+    "sfence"
 );
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -247,7 +251,9 @@ stream!(
         "vmovdqa [{d} + 192], ymm2",
         "vmovdqa [{d} + 224], ymm3",
     ],
-    ["ymm0", "ymm1", "ymm2", "ymm3"]
+    ["ymm0", "ymm1", "ymm2", "ymm3"],
+    // Its stores are in order anyway, and the next copy need not wait for them.
+    ""
 );
 
 #[cfg(all(test, target_arch = "x86_64", not(miri)))]

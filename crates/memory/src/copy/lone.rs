@@ -4,28 +4,22 @@
 #![expect(unsafe_code, reason = "raw copies between registered ranges")]
 
 use super::Gate;
-use super::pieces::move_piece;
+use super::pieces::move_here;
 use crate::far::Way;
 use crate::node::Node;
-use crate::region::{FAR, GUARDED, Region, SLOW};
+use crate::region::{FAR, GUARDED, SLOW};
 
-/// A mark on a region, where it needs one.
-struct Mark<'a>(&'a Region);
-
-impl<'a> Mark<'a> {
+impl Gate {
+    /// May the device read a region with this access word, which is mapped here?
     #[inline(always)]
-    fn set(region: &'a Region) -> Option<Mark<'a>> {
-        // A mark that was not set must not come to be: it would be taken away again.
-        (region.made() & GUARDED == 0 || region.enter()).then(|| Mark(region))
+    pub(crate) const fn reads(&self, word: u64) -> bool {
+        word & (self.read | FAR) == self.read
     }
-}
 
-impl Drop for Mark<'_> {
+    /// May it write one?
     #[inline(always)]
-    fn drop(&mut self) {
-        if self.0.made() & GUARDED != 0 {
-            self.0.leave();
-        }
+    pub(crate) const fn writes(&self, word: u64) -> bool {
+        word & (self.write | FAR) == self.write
     }
 }
 
@@ -61,14 +55,16 @@ pub fn transfer_lone(src: &Node, dst: &Node, gate: &Gate, most: usize) -> Option
         return None;
     }
     let (sr, dr, n) = (src.region(), dst.region(), src.data_len());
-    let _marks = (Mark::set(sr)?, Mark::set(dr)?);
+    // One after the other, so that they stay in registers.
+    let _source = if sr.made() & GUARDED != 0 { Some(sr.touch()?) } else { None };
+    let _destination = if dr.made() & GUARDED != 0 { Some(dr.touch()?) } else { None };
     let at = src.data().wrapping_add_signed(sr.delta()) as *const u8;
     let to = dst.tail().wrapping_add_signed(dr.delta()) as *mut u8;
     // SAFETY: both windows lie inside regions that were open just now; the contract (C) or ownership (Rust) keeps their
     // memory until the task is back. Imported ones are marked.
     unsafe {
         match (sr.made() & FAR != 0, dr.made() & FAR != 0) {
-            (false, false) => move_piece((sr, at), (dr, to), n, false).ok()?,
+            (false, false) => move_here((sr, at), (dr, to), n, false),
             (true, false) => sr.far()?.attempt(Way::Read, at as usize, to, n)?,
             (false, true) => dr.far()?.attempt(Way::Write, to as usize, at.cast_mut(), n)?,
             (true, true) => return None,

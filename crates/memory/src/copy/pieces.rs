@@ -22,25 +22,44 @@ pub(crate) unsafe fn move_piece(
     n: usize,
     stream: bool,
 ) -> Result<()> {
-    let ((sr, at), (dr, to)) = (src, dst);
-    let words = sr.made() | dr.made();
-    if words & FAR != 0 {
+    if (src.0.made() | dst.0.made()) & FAR != 0 {
         // SAFETY: the caller's promise.
         return unsafe { move_far(src, dst, n) };
     }
     // SAFETY: the caller's promise.
+    unsafe { move_here(src, dst, n, stream) };
+    Ok(())
+}
+
+/// The same where both are mapped in this process.
+///
+/// # Safety
+/// As [`move_piece`].
+#[inline(always)]
+pub(super) unsafe fn move_here(
+    (sr, at): (&Region, *const u8),
+    (dr, to): (&Region, *mut u8),
+    n: usize,
+    stream: bool,
+) {
+    // SAFETY: the caller's promise.
     unsafe {
         if stream && n >= 1 << 16 && copy_stream(at, to, n) {
-            // Done.
-        } else if words & SHARED != 0 {
-            if n < BLOCKS_FROM || !copy_blocks(at, to, n) {
-                copy_shared(at, to, n);
-            }
+            return;
+        }
+        if n >= BLOCKS_FROM && copy_blocks(at, to, n) {
+            return;
+        }
+        if (sr.made() | dr.made()) & SHARED != 0 {
+            copy_shared(at, to, n);
         } else {
+            // Overlap is allowed here. Memory that was exported may be among it, which other processes write: to them
+            // this is a call into the C library whose length the compiler does not know, hence a plain loop of machine
+            // instructions, and what they race for are bytes. Threads of this process reach exported memory either by
+            // its buffers, of which each has one owner, or by an import, which is SHARED.
             core::ptr::copy(at, to, n);
         }
     }
-    Ok(())
 }
 
 /// # Safety

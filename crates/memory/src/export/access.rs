@@ -6,7 +6,9 @@ use super::LOG;
 use super::import::Imported;
 use crate::copy::{copy_shared, far_copy};
 use crate::far::Way;
-use crate::region::{FAR, Region};
+use crate::peer::Change;
+use crate::region::{Access, FAR};
+use core::sync::atomic::AtomicU64;
 use softdpu_status::{Code, Error, Result};
 
 impl Imported {
@@ -29,6 +31,38 @@ impl Imported {
         self.allow(Way::Write)?;
         // SAFETY: the bytes are borrowed, and only read.
         unsafe { self.touch(Way::Write, at, bytes.as_ptr().cast_mut(), bytes.len()) }
+    }
+
+    /// Changes the 8 aligned bytes at address `at` of the exporter in one step; gives the value before. Any thread.
+    ///
+    /// # Errors
+    /// InvalidValue (not aligned, leaves the memory, or the export has ended), NotPermitted (no right), NotSupported (the
+    /// memory is not mapped here), with one log line.
+    pub fn change(&self, at: usize, change: Change) -> Result<u64> {
+        let region = self.region();
+        let refuse = |code, line: &str| {
+            log::error!(target: LOG, "import [{:#x}, +{}): atomic at {at:#x}: {line}", region.base(), region.len());
+            Error::new(code, "no atomic access to the exporter's memory")
+        };
+        if !self.access().contains(Access::RDMA_ATOMIC) || !self.is_writable() {
+            return Err(refuse(Code::NotPermitted, "the exporter grants none"));
+        }
+        if !region.holds(at, size_of::<u64>()) {
+            return Err(refuse(Code::InvalidValue, "8 bytes there leave it"));
+        }
+        let Some(_touch) = region.touch() else {
+            return Err(refuse(Code::InvalidValue, "its exporter has stopped it or is gone"));
+        };
+        if region.made() & FAR != 0 {
+            return Err(refuse(Code::NotSupported, "it is not mapped in this process"));
+        }
+        let place = at.wrapping_add_signed(region.delta());
+        if !place.is_multiple_of(size_of::<u64>()) {
+            return Err(refuse(Code::InvalidValue, "not aligned to 8 bytes"));
+        }
+        // SAFETY: aligned, inside a region that is marked, hence mapped; every other access to it is atomic, or one that
+        // the compiler cannot see through.
+        Ok(change.apply(unsafe { AtomicU64::from_ptr(place as *mut u64) }))
     }
 
     fn allow(&self, way: Way) -> Result<()> {
@@ -56,11 +90,10 @@ impl Imported {
         if !region.holds(at, n) {
             return Err(refuse(format_args!("[{at:#x}, +{n}) leaves it")));
         }
-        if !region.enter() {
+        let Some(_touch) = region.touch() else {
             return Err(refuse(format_args!("its exporter has stopped it or is gone")));
-        }
-        let mark = Entered(region);
-        if mark.0.made() & FAR != 0 {
+        };
+        if region.made() & FAR != 0 {
             // SAFETY: the caller's promise; the access is marked.
             return unsafe { far_copy(region, way, at, here, n) };
         }
@@ -73,14 +106,5 @@ impl Imported {
             }
         }
         Ok(())
-    }
-}
-
-/// An access under way.
-struct Entered<'a>(&'a Region);
-
-impl Drop for Entered<'_> {
-    fn drop(&mut self) {
-        self.0.leave();
     }
 }

@@ -7,6 +7,7 @@
 use super::share::Share;
 use crate::far::{COPIED, Piece, STAGE_BYTES, Way};
 use crate::kernel;
+use crate::procmaps;
 use rustix::io::Errno;
 use softdpu_link::{Segment, Tie};
 use softdpu_status::{Code, Error, Result};
@@ -76,10 +77,18 @@ fn own_memory(way: Way, at: usize, bounce: &mut [u8]) -> Result<(), Errno> {
     // SAFETY: the bounce is ours. What lies at `at` was lent to importers by its owner, who keeps it from changing
     // hands until `end_copy`, and forms no references to what others may write.
     match unsafe { kernel::copy(std::process::id(), way, at, bounce.as_mut_ptr(), bounce.len()) } {
-        Err(Errno::PERM | Errno::NOSYS) => {}
-        outcome => return outcome,
+        Err(Errno::PERM | Errno::NOSYS) => own_memory_by_file(way, at, bounce),
+        outcome => outcome,
     }
-    // Some sandboxes forbid these calls altogether, even within a process.
+}
+
+/// The same where a sandbox forbids such calls altogether, even within a process.
+fn own_memory_by_file(way: Way, at: usize, bounce: &mut [u8]) -> Result<(), Errno> {
+    // The file looks past protections: what the program took from itself since the export has to be asked for.
+    let writable = procmaps::survey(at, bounce.len().max(1)).map_err(|_| Errno::FAULT)?.writable;
+    if way == Way::Write && !writable {
+        return Err(Errno::FAULT);
+    }
     let failed = |e: std::io::Error| Errno::from_io_error(&e).unwrap_or(Errno::IO);
     let memory =
         OpenOptions::new().read(true).write(way == Way::Write).open("/proc/self/mem").map_err(failed)?;
@@ -100,6 +109,25 @@ impl Tie for Copier {
 
 #[cfg(test)]
 mod tests {
+    /// As in the kernel's copies: what the program protected is an error.
+    #[test]
+    fn the_file_of_all_memory_does_not_get_past_protections() {
+        use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+        let rw = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a page of this function, which nothing refers to.
+        let page = unsafe { mmap_anonymous(core::ptr::null_mut(), 4096, rw, MapFlags::PRIVATE).unwrap() };
+        let at = page as usize;
+        assert_eq!(own_memory_by_file(Way::Write, at, &mut [7; 100]), Ok(()));
+        // SAFETY: as above.
+        unsafe { mprotect(page, 4096, MprotectFlags::READ).unwrap() };
+        assert_eq!(own_memory_by_file(Way::Write, at, &mut [8; 100]), Err(Errno::FAULT));
+        let mut got = [0; 100];
+        assert_eq!((own_memory_by_file(Way::Read, at, &mut got), got), (Ok(()), [7; 100]));
+        // SAFETY: as above.
+        unsafe { munmap(page, 4096).unwrap() };
+        assert_eq!(own_memory_by_file(Way::Read, at, &mut got), Err(Errno::FAULT));
+    }
+
     use super::super::descriptor::tests::sample;
     use super::*;
     use crate::export::{Descriptor, Kind};

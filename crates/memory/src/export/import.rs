@@ -7,12 +7,12 @@ use super::overview::Listed;
 use super::remote::Remote;
 use super::table;
 use crate::device::Device;
-use crate::far::Far;
+use crate::far::{Far, Means};
 use crate::keys::Key;
 use crate::lease::Lease;
 use crate::node::Owned;
-use crate::region::{Access, CAN_READ, CAN_WRITE, GUARDED, Region, SHARED};
-use softdpu_card::{EngineKind, Reach};
+use crate::region::{Access, CAN_READ, CAN_WRITE, FAR, GUARDED, Region, SHARED};
+use softdpu_card::{EngineKind, RdmaPath, Reach};
 use softdpu_link::LineHandle;
 use softdpu_status::{Code, Error, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -133,7 +133,7 @@ pub fn import(bytes: &[u8], device: &Arc<Device>) -> Result<Imported> {
         Error::new(Code::InvalidValue, "damaged export descriptor")
     })?;
     may_import(&descriptor, device)?;
-    open(descriptor, device)
+    open(descriptor, device, is_elsewhere(&descriptor, device)?)
 }
 
 /// As [`import`], for an engine whose hardware writes into the memory of its peer: the device need not be able to import
@@ -147,13 +147,22 @@ pub fn import_for_peer(bytes: &[u8], device: &Arc<Device>) -> Result<Imported> {
         Error::new(Code::InvalidValue, "damaged export descriptor")
     })?;
     of_this_card(&descriptor, device)?;
-    open(descriptor, device)
+    open(descriptor, device, false)
 }
 
-fn open(descriptor: Descriptor, device: &Arc<Device>) -> Result<Imported> {
+fn open(descriptor: Descriptor, device: &Arc<Device>, elsewhere: bool) -> Result<Imported> {
+    crate::seats::init();
     let key = Key::new()?;
     let lease = Lease::new()?;
-    let (writable, reach, remote) = if descriptor.owner == Owner::this_process()? {
+    lease.come_from(descriptor.owner.pid);
+    let (writable, reach, remote) = if elsewhere {
+        // Nobody is asked: its owner looks at the descriptor when a connection uses it.
+        let word = rights(&descriptor, true) | FAR | GUARDED | device.bit();
+        let (base, len) = (descriptor.base as usize, descriptor.len as usize);
+        let way = Means::Network(Box::new(descriptor));
+        lease.open_far(base, len, 0, word, Arc::new(Far::new(Vec::new(), way, descriptor.owner.pid)));
+        (true, Reach::Network, None)
+    } else if descriptor.owner == Owner::this_process()? {
         let (writable, reach) = attach(&descriptor, device, lease.region())?;
         (writable, reach, None)
     } else {
@@ -167,6 +176,19 @@ fn open(descriptor: Descriptor, device: &Arc<Device>) -> Result<Imported> {
     let listed = Listed::new(&descriptor, reach);
     let remote = Mutex::new(remote);
     Ok(Imported { descriptor, writable, reach, device: device.clone(), key, lease, remote, _listed: listed })
+}
+
+/// Is the memory on another machine, or to be treated so? Peers of RDMA connections alone get that far.
+fn is_elsewhere(descriptor: &Descriptor, device: &Device) -> Result<bool> {
+    Ok(descriptor.kind == Kind::Rdma
+        && match RdmaPath::of_process() {
+            RdmaPath::Local => false,
+            RdmaPath::Network => true,
+            _ => {
+                descriptor.owner != Owner::this_process()?
+                    && descriptor.card.folder != Card::of(device.function()).folder
+            }
+        })
 }
 
 /// What engines of the importer may do.

@@ -133,7 +133,7 @@ fn import(descriptor: &Descriptor, bytes: &[u8]) -> Result<Lent> {
     let strange =
         || refuse(descriptor, Code::InvalidValue, format_args!("the process answers in an unknown form"));
     let page = Segment::from_fd(fds.next().ok_or_else(strange)?, Mark::BYTES)?;
-    let mark = Mark::new(page.into_mapping(), grant.index as usize).ok_or_else(strange)?;
+    let mark = Mark::new(page.into_mapping()).ok_or_else(strange)?;
     Ok(Lent { grant, mark, file: fds.next().filter(|_| grant.has_file), line })
 }
 

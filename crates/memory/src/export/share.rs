@@ -6,8 +6,7 @@ use super::wire::Grant;
 use crate::backing::Backing;
 use crate::far::Mark;
 use crate::quiesce;
-use core::sync::atomic::Ordering::Relaxed;
-use softdpu_link::{Mapping, Owner, Segment};
+use softdpu_link::{Mapping, Owner, Segment, barrier};
 use softdpu_status::{Code, Error, Result};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -56,8 +55,8 @@ struct Importer {
     process: Option<Owner>,
 }
 
-/// Which word of its page an importer marks its accesses in.
-const OWN_PAGE: usize = 0;
+/// Importers that an export can have at the same time.
+const MOST_IMPORTERS: usize = 1023;
 
 /// How long a recall waits before it says so, and looks for the dead by itself.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -107,7 +106,7 @@ impl Share {
         }
         let index = match peers.taken.iter().position(Option::is_none) {
             Some(index) => index,
-            None if peers.taken.len() == Mark::MOST => {
+            None if peers.taken.len() == MOST_IMPORTERS => {
                 return Err(Error::new(Code::Full, "too many importers"));
             }
             None => {
@@ -116,7 +115,8 @@ impl Share {
             }
         };
         let page = Segment::create("softdpu-marks", Mark::BYTES)?;
-        page.word32(0).store(quiesce::LENT, Relaxed);
+        barrier::init();
+        Mark::lend(&page);
         let Ok(fd) = page.fd().try_clone_to_owned() else {
             return Err(Error::new(Code::NoMemory, "no descriptor for an importer"));
         };
@@ -139,7 +139,6 @@ impl Share {
         let grant = Grant {
             writable: self.writable,
             has_file: fd.is_some(),
-            index: OWN_PAGE as u32,
             offset: offset.unwrap_or(0),
             via: self.via,
         };
@@ -168,8 +167,8 @@ impl Share {
     pub(super) fn recall(&self) {
         let mut peers = self.peers();
         peers.recalled = true;
-        for importer in peers.taken.iter().flatten() {
-            quiesce::recall(importer.page.word32(0));
+        if peers.taken.iter().any(Option::is_some) {
+            quiesce::recall(peers.taken.iter().flatten().map(|importer| Mark::lent(&importer.page)));
         }
     }
 
@@ -213,11 +212,8 @@ impl Share {
         if peers.copies > 0 {
             return Some(self.process);
         }
-        let place = Mark::place(OWN_PAGE)?;
         let mut importers = peers.taken.iter().flatten();
-        importers
-            .find(|importer| !quiesce::is_quiet(importer.page.word32(place)))
-            .map(|importer| importer.pid)
+        importers.find(|importer| !Mark::is_quiet(&importer.page)).map(|importer| importer.pid)
     }
 }
 
@@ -225,6 +221,7 @@ impl Share {
 mod tests {
     use super::super::descriptor::tests::sample;
     use super::*;
+    use core::sync::atomic::Ordering::Relaxed;
 
     #[test]
     fn only_the_very_bytes_name_an_export() {
@@ -251,7 +248,7 @@ mod tests {
         assert_eq!(share.busy(), None);
         let (again, fresh) = share.admit(13).unwrap();
         let fresh = Segment::from_fd(fresh, Mark::BYTES).unwrap();
-        assert_eq!((again, fresh.word32(0).load(Relaxed)), (0, quiesce::LENT));
+        assert!(again == 0 && quiesce::is_lent(Mark::lent(&fresh)));
         assert_eq!(share.busy(), None);
         share.recall();
         share.quiesce();
@@ -264,17 +261,17 @@ mod tests {
         let share = Share::new(&sample(), 0, true);
         let (_, page) = share.admit(11).unwrap();
         let page = Segment::from_fd(page, Mark::BYTES).unwrap();
-        let word = page.word32(Mark::place(OWN_PAGE).unwrap());
-        assert!(quiesce::enter(page.word32(0), word) && share.begin_copy());
+        let (lent, word) = (Mark::lent(&page), page.word32(64));
+        assert!(quiesce::enter(lent, word) && share.begin_copy());
         std::thread::scope(|scope| {
             let owner = scope.spawn(|| {
                 share.recall();
                 share.quiesce();
             });
-            while page.word32(0).load(Relaxed) == quiesce::LENT {
+            while quiesce::is_lent(lent) {
                 std::thread::yield_now();
             }
-            assert!(!quiesce::enter(page.word32(0), word));
+            assert!(!quiesce::enter(lent, word));
             share.end_copy();
             std::thread::sleep(Duration::from_millis(20));
             assert!(!owner.is_finished());
@@ -286,7 +283,7 @@ mod tests {
     #[test]
     fn there_is_an_end_to_importers() {
         let share = Share::new(&sample(), 0, true);
-        (0..Mark::MOST).for_each(|pid| assert!(share.admit(pid as u32).is_ok()));
+        (0..MOST_IMPORTERS).for_each(|pid| assert!(share.admit(pid as u32).is_ok()));
         assert_eq!(share.admit(1).unwrap_err().code(), Code::Full);
     }
 
@@ -297,7 +294,7 @@ mod tests {
         let mut importer = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let (_, page) = share.admit(importer.id()).unwrap();
         let page = Segment::from_fd(page, Mark::BYTES).unwrap();
-        page.word32(Mark::place(OWN_PAGE).unwrap()).store(1, Relaxed);
+        page.word32(64).store(1, Relaxed);
         importer.kill().unwrap();
         importer.wait().unwrap();
         let (done, end) = std::sync::mpsc::channel();

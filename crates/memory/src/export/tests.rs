@@ -34,7 +34,17 @@ impl Map {
 
     fn request<'a>(memory: &[u8], access: Access, devices: &'a [Arc<Device>]) -> Request<'a> {
         let (base, len) = (memory.as_ptr() as usize, memory.len());
-        Request { object: &"test map", base, len, delta: 0, access, devices, shared: false, trusted: false }
+        Request {
+            object: &"test map",
+            base,
+            len,
+            delta: 0,
+            access,
+            devices,
+            shared: false,
+            trusted: false,
+            everywhere: false,
+        }
     }
 
     fn export(&self, kind: Kind, token: Option<&[u8]>) -> Result<Exported> {

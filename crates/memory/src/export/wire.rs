@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! request   0  what (u32)     answer   0  status (u32), flags (u32)
-//!           4  version (u32)           8  index of the importer (u32), 0 (u32)
-//!           8  the descriptor         16  offset in the memory's file (u64)
-//!                                     24  the descriptor of the memory itself, if this is a re-export
+//!           4  version (u32)
+//!           8  the descriptor          8  offset in the memory's file (u64)
+//!                                     16  the descriptor of the memory itself, if this is a re-export
 //! ```
 //!
 //! The answer to an import carries the page of the marks, and the memory's file if it can be mapped; that to the wish
@@ -13,7 +13,7 @@
 use super::descriptor::{Descriptor, LEN};
 use softdpu_status::Code;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +48,6 @@ pub(super) struct Grant {
     pub(super) writable: bool,
     /// The memory's file comes along.
     pub(super) has_file: bool,
-    pub(super) index: u32,
     pub(super) offset: u64,
     /// The memory belongs to another process, which exported it under this descriptor.
     pub(super) via: Option<Descriptor>,
@@ -56,7 +55,7 @@ pub(super) struct Grant {
 
 /// An answer in bytes.
 pub(super) fn answer(outcome: Result<&Grant, Code>) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(24 + LEN);
+    let mut bytes = Vec::with_capacity(16 + LEN);
     let (status, grant) = match outcome {
         Ok(grant) => (0, Some(grant)),
         Err(code) => (code.number(), None),
@@ -65,8 +64,6 @@ pub(super) fn answer(outcome: Result<&Grant, Code>) -> Vec<u8> {
     if let Some(grant) = grant {
         let flags = u32::from(grant.writable) | u32::from(grant.has_file) << 1;
         bytes.extend_from_slice(&flags.to_le_bytes());
-        bytes.extend_from_slice(&grant.index.to_le_bytes());
-        bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(&grant.offset.to_le_bytes());
         if let Some(via) = &grant.via {
             via.encode(&mut bytes);
@@ -82,14 +79,13 @@ pub(super) fn read_answer(bytes: &[u8]) -> Option<Result<Grant, Code>> {
     if status != 0 {
         return Some(Err(Code::from_number(status as _).unwrap_or(Code::Unexpected)));
     }
-    let (head, via) = rest.split_first_chunk::<20>()?;
-    let [f0, f1, f2, f3, i0, i1, i2, i3, 0, 0, 0, 0, offset @ ..] = *head else { return None };
+    let (head, via) = rest.split_first_chunk::<12>()?;
+    let [f0, f1, f2, f3, offset @ ..] = *head;
     let flags = u32::from_le_bytes([f0, f1, f2, f3]);
     let via = if via.is_empty() { None } else { Some(Descriptor::decode(via).ok()?) };
     (flags <= 3).then_some(Ok(Grant {
         writable: flags & 1 != 0,
         has_file: flags & 2 != 0,
-        index: u32::from_le_bytes([i0, i1, i2, i3]),
         offset: u64::from_le_bytes(offset),
         via,
     }))
@@ -109,7 +105,7 @@ mod tests {
             assert_eq!(read_request(&bytes), Some((wish, &descriptor[..])));
             assert_eq!(read_request(&bytes[..bytes.len() - 1]), None);
         }
-        let plain = Grant { writable: true, has_file: false, index: 7, offset: 1 << 40, via: None };
+        let plain = Grant { writable: true, has_file: false, offset: 1 << 40, via: None };
         for grant in [plain, Grant { via: Some(sample()), has_file: true, ..plain }] {
             let bytes = answer(Ok(&grant));
             assert_eq!(read_answer(&bytes), Some(Ok(grant)));

@@ -84,6 +84,15 @@ impl Owned {
         Some(Owned(next.into()))
     }
 
+    /// Owns again what was lent.
+    ///
+    /// # Safety
+    /// It was lent by a value that was not dropped, and nothing else is made of that.
+    #[inline(always)]
+    pub(super) unsafe fn again_from(lent: Lent) -> Owned {
+        Owned(lent.0)
+    }
+
     /// Lends the descriptor to a flying task. The value itself travels with the task.
     #[inline(always)]
     pub fn lend(&self) -> Lent {

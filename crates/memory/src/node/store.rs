@@ -28,6 +28,7 @@ pub struct Store {
     available: Cell<u32>,
     lock: Option<Mutex<()>>,
     pub(super) tied: Cell<bool>,
+    pub(super) sole: Cell<bool>,
 }
 
 impl Store {
@@ -39,6 +40,7 @@ impl Store {
             available: Cell::new(0),
             lock: None,
             tied: Cell::new(false),
+            sole: Cell::new(false),
         }
     }
 
@@ -57,6 +59,12 @@ impl Store {
     /// pool. Such descriptors must not be aimed elsewhere.
     pub fn tie(&self) {
         self.tied.set(true);
+    }
+
+    /// From now on the window of each descriptor is its alone: nobody may make a second descriptor of it, since the bytes
+    /// are used anew as soon as the first goes.
+    pub fn keep_sole(&self) {
+        self.sole.set(true);
     }
 
     /// Descriptors owned, in use or not.
