@@ -1,6 +1,5 @@
 /*
- * Task batches: no engine of this card hands one out yet, so what is left is to refuse everything
- * that is none, and not to mistake a task for a batch.
+ * What is no task batch is refused everywhere a batch is asked for, and a task is not mistaken for one.
  *
  * clauses: core-exec doca_pe.h task batches
  * covers: @

@@ -4,3 +4,5 @@
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
+
+pub mod wire;

@@ -42,6 +42,27 @@ fn dma_copy() {
 }
 
 #[test]
+fn textbook_first() {
+    run("textbook_first", &[], "the device read 1500 bytes");
+    run("textbook_first", &[], "phase 4: DOCA_ERROR_INVALID_VALUE");
+}
+
+#[test]
+fn textbook_second() {
+    run_two("textbook_second", &["1024 bytes written, 0 in flight", "every byte has arrived"]);
+}
+
+#[test]
+fn l2_forward() {
+    run("l2_forward", &[], "10000 frames forwarded, in order");
+}
+
+#[test]
+fn flow_counter() {
+    run("flow_counter", &[], "10 flows, 55 packets, 0 with wrong checksums");
+}
+
+#[test]
 fn chains() {
     run("chains", &[], "scatter 30 bytes");
 }
@@ -53,9 +74,15 @@ fn event_driven() {
 
 /// Two processes in a runtime folder of their own.
 fn run_two(name: &str, says: &[&str]) {
+    run_in_folder(name, &[], says);
+}
+
+/// In a runtime folder of its own.
+fn run_in_folder(name: &str, arguments: &[&str], says: &[&str]) {
     let folder = std::env::temp_dir().join(format!("softdpu-examples-{}-{name}", std::process::id()));
     watchdog();
     let output = Command::new(program(name))
+        .args(arguments)
         .env("SOFTDPU_RUNTIME_DIR", &folder)
         .env_remove("SOFTDPU_CONFIG")
         .env_remove("SOFTDPU_PROFILE")
@@ -113,4 +140,16 @@ fn caps() {
     run("caps", &["bf2"], "pieces of 1048576 bytes");
     run("caps", &["bf3"], "10000000 bytes copied");
     run("caps", &["cx7"], "the processor does");
+}
+
+#[test]
+fn rdma_ping_pong() {
+    run_in_folder("rdma_ping_pong", &[], &["1000 messages there and back"]);
+    run_in_folder("rdma_ping_pong", &["two"], &["1000 messages there and back"]);
+}
+
+#[test]
+fn rdma_kv() {
+    run_in_folder("rdma_kv", &[], &["500 values found by"]);
+    run_in_folder("rdma_kv", &["two"], &["500 values found by"]);
 }

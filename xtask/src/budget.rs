@@ -21,11 +21,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const SETTINGS: &str = "xtask/budgets.toml";
-const PROBE: &str = "xtask/probes/dma_budget.c";
+const PROBES: &str = "xtask/probes";
 const EXAMPLE: &str = "budget";
 /// Entry points that the C program calls for itself.
 const PROGRAMS_OWN: [&str; 3] =
     ["doca_buf_reset_data_len", "doca_dma_task_memcpy_get_dst", "doca_dma_task_memcpy_get_src"];
+/// The C program of a budget that names none.
+const USUAL_PROBE: &str = "dma_budget";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,6 +45,9 @@ struct Budget {
     name: String,
     what: String,
     program: Program,
+    /// C: which program of `xtask/probes`.
+    #[serde(default)]
+    probe: Option<String>,
     /// Arguments of the program; `N` stands for the number of tasks or calls.
     arguments: String,
     /// The two numbers.
@@ -132,11 +137,16 @@ fn parse(text: &str) -> Result<Vec<Budget>, String> {
 
 fn count_all(budgets: &[Budget], scratch: &Path) -> Result<BTreeMap<String, Count>, String> {
     let release = dist::release_folder()?;
-    let c = build_c(&release, scratch)?;
+    build_archive(&release).map_err(|e| e.to_string())?;
+    let mut c = BTreeMap::new();
     let rust = build_rust(&release)?;
     let mut counts = BTreeMap::new();
     for budget in budgets {
-        let program = if budget.program == Program::C { &c } else { &rust };
+        let probe = budget.probe.as_deref().unwrap_or(USUAL_PROBE);
+        if budget.program == Program::C && !c.contains_key(probe) {
+            c.insert(probe, build_c(probe, &release, scratch)?);
+        }
+        let program = if budget.program == Program::C { &c[probe] } else { &rust };
         let run = |n: u64| {
             let arguments: Vec<String> = budget
                 .arguments
@@ -152,12 +162,12 @@ fn count_all(budgets: &[Budget], scratch: &Path) -> Result<BTreeMap<String, Coun
     Ok(counts)
 }
 
-fn build_c(release: &Path, scratch: &Path) -> Result<PathBuf, String> {
-    build_archive(release).map_err(|e| e.to_string())?;
+fn build_c(probe: &str, release: &Path, scratch: &Path) -> Result<PathBuf, String> {
+    let source = format!("{PROBES}/{probe}.c");
     let kit = Kit::of_build(release).map_err(|e| e.to_string())?;
-    let program = scratch.join("dma_budget");
+    let program = scratch.join(probe);
     let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
-    cc.args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"]).arg(root::root().join(PROBE));
+    cc.args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"]).arg(root::root().join(&source));
     for folder in kit.include_dirs(Side::Host) {
         cc.arg("-I").arg(folder);
     }
@@ -165,7 +175,7 @@ fn build_c(release: &Path, scratch: &Path) -> Result<PathBuf, String> {
     cc.arg("-L").arg(&lib).args(["-Xlinker", "-rpath", "-Xlinker"]).arg(&lib).arg("-lsoftdpu");
     cc.arg("-o").arg(&program);
     let status = cc.status().map_err(|e| format!("the C compiler cannot be run: {e}"))?;
-    if status.success() { Ok(program) } else { Err(format!("{PROBE} does not compile")) }
+    if status.success() { Ok(program) } else { Err(format!("{source} does not compile")) }
 }
 
 fn build_rust(release: &Path) -> Result<PathBuf, String> {
@@ -284,6 +294,7 @@ mod tests {
             name: name.into(),
             what: "a test".into(),
             program: Program::C,
+            probe: None,
             arguments: "again N 1 32".into(),
             runs: [1, 2],
             limit,

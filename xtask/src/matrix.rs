@@ -141,5 +141,6 @@ fn missing(table: &[Function]) -> String {
         let _ = writeln!(text, "    {kind} {} {:?};", f.name, f.family);
     }
     text.push_str("}\n");
-    text
+    // As rustfmt has it when nothing is missing.
+    text.replace("{\n}", "{}")
 }

@@ -1,7 +1,6 @@
 //! The C face: source compatible with DOCA 3.3.
 
 pub mod argp;
-pub mod batch;
 pub mod buf;
 pub mod buf_array;
 mod call;
@@ -17,7 +16,9 @@ mod missing;
 pub mod mmap;
 pub mod pe;
 pub mod pool;
+pub mod primer;
 pub mod task;
+pub mod telemetry;
 pub mod version;
 
 /// Before the first object: the board that contexts of this process run on. `SOFTDPU_BOARD=inline` asks for no worker
@@ -34,6 +35,8 @@ pub use softdpu_engines::comch::c as comch;
 pub use softdpu_engines::compress::c as compress;
 pub use softdpu_engines::dma::c as dma;
 pub use softdpu_engines::erasure_coding::c as erasure_coding;
+pub use softdpu_engines::eth::c as eth;
+pub use softdpu_engines::flow::c as flow;
 pub use softdpu_engines::mmap_advise::c as mmap_advise;
 pub use softdpu_engines::rdma::c as rdma;
 pub use softdpu_engines::sha::c as sha;

@@ -70,10 +70,12 @@ pub unsafe extern "C" fn doca_task_free(task: *const Slot) {
     }
 }
 
+/// While the task flies, it says so: what a worker has carried out is not over before it is reported.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn doca_task_get_status(task: *const Slot) -> c_int {
     // SAFETY: a handle, or NULL.
     match unsafe { live(task) } {
+        Some(slot) if slot.is_in_flight() => Code::InProgress.number(),
         Some(slot) => slot.status(),
         // SAFETY: as above.
         None => unsafe { refuse(task, "doca_task_get_status") },

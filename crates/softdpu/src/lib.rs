@@ -31,6 +31,15 @@ pub mod card {
     };
 }
 
+/// Telemetry: records, metrics, log events and flow records, in files and on their way to collectors.
+pub mod telemetry {
+    #[doc(inline)]
+    pub use softdpu_telemetry::{
+        AttributeType, Field, FieldType, LabelSetId, Logs, Metrics, RecordType, ResourceId, Schema,
+        SchemaBuilder, ScopeId, Source, Value, default_root, netflow, now_micros,
+    };
+}
+
 /// Memory and buffers; the same items as in the crate's root.
 pub mod memory {
     pub use softdpu_memory::export::{ExportInfo, ImportInfo, Kind, exports, imports};
@@ -135,6 +144,46 @@ pub mod sync_event {
     };
 }
 
+/// Ethernet: frames out of and into a port of the card, and the rules that bring them to queues.
+///
+/// What is behind a port (a wire to another port, an interface of the kernel, a capture file) is chosen in the topology.
+/// Sends are tasks like any other, with back-pressure by [`Context::ready`]; a [`Receiver`](eth::Receiver) streams frames in
+/// buffers of a pool, which can be sent on as they are. Nothing arrives before a rule of the port points at a queue.
+///
+/// ```
+/// use softdpu::eth::{self, Checksums, EthTxq, Receiver, ReceiverConfig, Rules, Send, TxConfig};
+/// use softdpu::prelude::*;
+/// # fn main() -> softdpu::Result<()> {
+/// # let machine = softdpu::card::Machine::builder().config_text("[[card]]\nname = \"doc\"\n").build().unwrap();
+/// # let session = Session::new(machine, Board::inline());
+/// // Ports p0 and p1 are joined by a wire.
+/// let (p0, p1) = (session.device("p0")?.open()?, session.device("p1")?.open()?);
+/// let mut pe = ProgressEngine::new(&session)?;
+/// let pool = Memory::heap(1 << 20).access(Access::LOCAL_READ_WRITE).register(&[&p0, &p1])?.pool(2048)?;
+///
+/// let mut receiver = Receiver::start(&mut pe, &p1, pool.clone(), ReceiverConfig::default())?;
+/// eth::port(&p1).steer(Some(Rules::all_to(receiver.number()?).compile()?.into()));
+/// let mut sender = Context::<EthTxq>::start(&mut pe, &p0, TxConfig::default())?.wait(&mut pe)?;
+///
+/// let mut frame = pool.take().unwrap();
+/// frame.push_slice(b"\x02\0\0\0\0\x02\x02\0\0\0\0\x01\x88\xb5 any payload")?;
+/// pe.run(sender.ready())?;
+/// sender.post(Send { frame, checksums: Checksums::NONE })?;
+/// let got = pe.run(receiver.next()).unwrap();
+/// assert_eq!(&got.bytes()[14..], b" any payload");
+/// # Ok(()) }
+/// ```
+pub mod eth {
+    pub use softdpu_engines::eth::face::{Frame, Receiver, ReceiverConfig, port};
+    pub use softdpu_engines::eth::net::steer::{
+        Action, Classifier, HashFields, Match, RuleCount, Rules, Tally, Verdict,
+    };
+    pub use softdpu_engines::eth::net::{Link, Port, PortCounters};
+    pub use softdpu_engines::eth::rxq::{EthRxq, Info, Receive, RxConfig, RxCounters, RxStart, Want};
+    pub use softdpu_engines::eth::txq::{Checksums, EthTxq, LargeSend, Send, TxConfig};
+    pub use softdpu_engines::eth::{RxCaps, TxCaps};
+}
+
 /// The channel between host and card: messages, and buffers that go straight into the other side's memory.
 ///
 /// A [`Server`](comch::Server) runs on the card, a [`Client`](comch::Client) on the host; both are contexts, and both ends
@@ -146,6 +195,18 @@ pub mod comch {
     };
     pub use softdpu_engines::comch::{
         Caps, ComchClient, ComchConsumer, ComchProducer, ComchServer, Counters,
+    };
+}
+
+/// The RDMA engine: messages, one-sided reads and writes, and atomics between peers, which may be threads or processes.
+///
+/// An [`Endpoint`](rdma::Endpoint) makes [`Connection`](rdma::Connection)s, a context carries their tasks. Memory of a peer
+/// is a [`RemoteMemory`], whose buffers are of a type of their own. [`manual::rdma`] goes through all of it.
+pub mod rdma {
+    pub use softdpu_engines::rdma::{
+        Address, AddressKind, Caps, CompareSwap, Config, Connection, Endpoint, EventAdd, EventGet, EventSet,
+        FetchAdd, Happening, Message, Opcode, Options, Rdma, Read, Receive, Received, Receives, RemoteEvent,
+        Request, Send, Target, Transport, Unfilled, Write,
     };
 }
 

@@ -36,9 +36,11 @@ fn ready_is_woken_when_a_result_is_taken() {
     let count = Count::new();
     assert!(poll(&mut context.ready(), &count).is_pending());
     assert_eq!(Arc::strong_count(&count), 1);
+    // Progress elsewhere in the process may have woken it while it waited.
+    let woken = count.get();
     drop(flying);
     rig.pe.progress();
-    assert_eq!(count.get(), 0);
+    assert_eq!(count.get(), woken);
 }
 
 #[test]

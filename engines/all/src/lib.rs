@@ -5,6 +5,8 @@ pub use softdpu_comch as comch;
 pub use softdpu_compress as compress;
 pub use softdpu_dma as dma;
 pub use softdpu_erasure_coding as erasure_coding;
+pub use softdpu_eth as eth;
+pub use softdpu_flow as flow;
 pub use softdpu_mmap_advise as mmap_advise;
 pub use softdpu_rdma as rdma;
 use softdpu_room::engine::{Engine, EngineInfo};
@@ -18,6 +20,8 @@ pub const ENGINES: &[&EngineInfo] = &[
     compress::Compress::INFO,
     dma::Dma::INFO,
     erasure_coding::ErasureCoding::INFO,
+    eth::rxq::EthRxq::INFO,
+    eth::txq::EthTxq::INFO,
     mmap_advise::MmapAdvise::INFO,
     rdma::Rdma::INFO,
     sha::Sha::INFO,

@@ -4,6 +4,8 @@
 //! NOT_SUPPORTED, as they do in a program; for the others the answer is taken from the card, from where the
 //! library takes it too. A test runs a C program and compares.
 
+mod eth;
+
 use lexopt::Parser;
 use lexopt::prelude::*;
 use serde::Serialize;
@@ -147,6 +149,7 @@ fn answer(function: &Function, call: &str) -> Option<Answer> {
         "doca_dma_cap_task_memcpy_get_max_buf_size" => on_dma(dma.max_buf_size),
         "doca_dma_cap_task_memcpy_get_max_buf_list_len" => on_dma(dma.max_buf_list_len.into()),
         call if call.starts_with("doca_sync_event_cap_") => sync_event(function, call),
+        call if call.starts_with("doca_eth_") => return eth::answer(function, call),
         "doca_clock_cap_nic_free_running_is_supported"
         | "doca_clock_cap_nic_real_time_is_supported"
         | "doca_clock_cap_nic_dpa_timer_is_supported" => Answer::Yes,
@@ -309,6 +312,9 @@ fn rdma(function: &Function, call: &str) -> Option<Answer> {
         "task_read_is_supported" => all(&[Feature::RdmaRead]),
         "task_write_is_supported" => all(&[Feature::RdmaWrite]),
         "task_write_imm_is_supported" => all(&[Feature::RdmaWrite, Feature::RdmaImmediate]),
+        "task_remote_net_sync_event_get_is_supported"
+        | "task_remote_net_sync_event_notify_set_is_supported"
+        | "task_remote_net_sync_event_notify_add_is_supported" => all(&[Feature::RdmaSyncEvent]),
         "task_atomic_cmp_swp_is_supported" | "task_atomic_fetch_add_is_supported" => {
             all(&[Feature::RdmaAtomic])
         }

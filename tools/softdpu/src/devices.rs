@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use lexopt::Parser;
 use lexopt::prelude::*;
 use serde::Serialize;
-use softdpu_card::{CardInfo, EngineKind, Function, Machine, Representor};
+use softdpu_card::{Backend, CardInfo, EngineKind, Function, Machine, Representor};
 
 use crate::card::{CARD_HELP, CardOptions};
 use crate::contract::Contract;
@@ -51,6 +51,9 @@ struct Device {
     iface_index: u32,
     vhca_id: u16,
     rate_bits_per_s: u64,
+    /// What is behind the port, and the port at the other end of its wire.
+    backend: String,
+    wired_to: Option<String>,
     ipv4: Option<String>,
     ipv6: String,
     mac: String,
@@ -98,7 +101,7 @@ fn document(machine: &Machine, contract: &Contract) -> Document {
         card: cards.first().cloned(),
         cards,
         side: machine.view().name(),
-        devices: machine.functions().iter().map(|f| device_row(f, contract)).collect(),
+        devices: machine.functions().iter().map(|f| device_row(f, contract, machine)).collect(),
     }
 }
 
@@ -111,7 +114,21 @@ fn card_row(card: &CardInfo) -> Card {
     }
 }
 
-fn device_row(function: &Function, contract: &Contract) -> Device {
+/// Name of the port at the other end of the wire, where there is a wire.
+fn wired_to(function: &Function, machine: &Machine) -> Option<String> {
+    let plug = function.wired_to();
+    let mut all = machine.functions().iter().chain(machine.hidden_functions());
+    if *function.backend() != Backend::Loop {
+        return None;
+    }
+    if !plug.is_representor {
+        return all.find(|other| other.vhca_id() == plug.number).map(|other| other.iface().to_owned());
+    }
+    let mut shown = all.flat_map(|other| other.representors());
+    shown.find(|shown| shown.vhca_id() == plug.number).map(|shown| shown.iface().to_owned())
+}
+
+fn device_row(function: &Function, contract: &Contract, machine: &Machine) -> Device {
     let engines = EngineKind::ALL.iter();
     Device {
         pci: function.pci().to_string(),
@@ -124,6 +141,8 @@ fn device_row(function: &Function, contract: &Contract) -> Device {
         iface_index: function.iface_index(),
         vhca_id: function.vhca_id(),
         rate_bits_per_s: function.active_rate(),
+        backend: function.backend().to_string(),
+        wired_to: wired_to(function, machine),
         ipv4: function.ipv4().map(|a| Ipv4Addr::from(a).to_string()),
         ipv6: Ipv6Addr::from(function.ipv6()).to_string(),
         mac: function.mac().map(|b| format!("{b:02x}")).join(":"),
@@ -153,7 +172,7 @@ fn text(document: &Document) -> String {
     }
     text.push('\n');
     let mut table =
-        Table::new(&["PCI address", "side", "RDMA device", "interface", "IPv4", "MAC", "engines"]);
+        Table::new(&["PCI address", "side", "RDMA device", "interface", "IPv4", "MAC", "port", "engines"]);
     let mut representors = Table::new(&["representor", "of", "shown on"]);
     for device in &document.devices {
         let engines: Vec<_> = device.engines.iter().filter(|(_, has)| **has).map(|(name, _)| *name).collect();
@@ -164,6 +183,7 @@ fn text(document: &Document) -> String {
             device.iface.clone(),
             device.ipv4.clone().unwrap_or_else(|| "-".to_owned()),
             device.mac.clone(),
+            device.wired_to.as_ref().map_or_else(|| device.backend.clone(), |other| format!("to {other}")),
             if engines.is_empty() { "-".to_owned() } else { engines.join(" ") },
         ]);
         for r in &device.representors {

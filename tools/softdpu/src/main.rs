@@ -43,7 +43,7 @@ Options:
   -V, --version   the version
 
 Environment: SOFTDPU_SIDE (dpu, host, both), SOFTDPU_PROFILE (all, bf2, bf3, cx7),
-SOFTDPU_CONFIG (topology file), SOFTDPU_REACH (mapped, kernel, worker),
+SOFTDPU_CONFIG (topology file), SOFTDPU_REACH (mapped, kernel, worker), SOFTDPU_RDMA_PATH (auto, local, network),
 SOFTDPU_RUNTIME_DIR, SOFTDPU_LOG (level of messages).
 Exit status: 0 done, 1 failed, 2 wrong use.
 ";
@@ -76,6 +76,8 @@ fn dispatch() -> Outcome {
             Some("cc") => cc::main(arguments),
             Some("run") => run::main(arguments),
             Some(bench::OWNER) => bench::owner(arguments),
+            Some(bench::PEER) => bench::peer(arguments),
+            Some(bench::RDMA_PEER) => bench::rdma_peer(arguments),
             Some("help") => output::print(HELP),
             _ => Err(Failure::usage(format!("unknown command '{}'", command.display()))),
         },

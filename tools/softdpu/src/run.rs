@@ -29,6 +29,11 @@ Options:
   --profile all|bf2|bf3|cx7   the card that is imitated (default all)
   --config FILE               a topology file
   --strict                    imitate the limits of real machines, such as locked memory
+  --check                     say what the program does wrong with the card, one line each on stderr,
+                              with object, rule, numbers and what to do; at the end what it left behind
+  --fail-on-misuse            with --check: status 1 instead of 0 when something was found
+  --json-report FILE          with --check: what was found as JSON; processes that the program starts
+                              write FILE.PID
   -h, --help                  this text
 
 Exit status: the program's own; 126 when it cannot be executed, 127 when there is no such program;
@@ -36,10 +41,11 @@ Exit status: the program's own; 126 when it cannot be executed, 127 when there i
 ";
 
 /// Options of a later release: known, so that the answer is not a riddle.
-const LATER: [&str; 6] = ["check", "fail-on-misuse", "faults", "seed", "trace", "json-report"];
+const LATER: [&str; 3] = ["faults", "seed", "trace"];
 
 pub(crate) fn main(mut arguments: Parser) -> Outcome {
     let mut card = CardOptions::default();
+    let mut check = Check::default();
     let program = loop {
         match arguments.next()? {
             Some(Short('h') | Long("help")) => return output::print(HELP),
@@ -47,6 +53,9 @@ pub(crate) fn main(mut arguments: Parser) -> Outcome {
                 return Err(Failure::usage(format!("run: --{name} is not available yet in this version")));
             }
             Some(Long("strict")) => card.set_strict(),
+            Some(Long("check")) => check.on = true,
+            Some(Long("fail-on-misuse")) => check.fail = true,
+            Some(Long("json-report")) => check.report = Some(arguments.value()?),
             Some(Long(name)) if CardOptions::NAMES.contains(&name) => {
                 let name = name.to_owned();
                 card.set(&name, arguments.value()?)?;
@@ -59,12 +68,94 @@ pub(crate) fn main(mut arguments: Parser) -> Outcome {
     let program_arguments: Vec<OsString> = arguments.raw_args()?.collect();
     card.machine()?;
     let kit = Kit::locate()?;
+    let check = check.environment(&kit, &program)?;
     let mut command = Command::new(&program);
     command
         .args(program_arguments)
         .env("LD_LIBRARY_PATH", library_path(&kit.lib_dir())?)
-        .envs(card.environment());
+        .envs(card.environment())
+        .envs(check);
     Err(cannot_start(&program, &command.exec()))
+}
+
+/// What `--check` and its companions say.
+#[derive(Debug, Default)]
+struct Check {
+    on: bool,
+    fail: bool,
+    report: Option<OsString>,
+}
+
+impl Check {
+    /// The variables that load the checker into the program and tell it what to do.
+    fn environment(self, kit: &Kit, program: &OsString) -> Result<Vec<(&'static str, OsString)>, Failure> {
+        if !self.on {
+            return match (self.fail, self.report) {
+                (false, None) => Ok(Vec::new()),
+                _ => Err(Failure::usage("run: --fail-on-misuse and --json-report go with --check")),
+            };
+        }
+        let name = softdpu_sdk::CHECK_LIBRARY;
+        if kit.check_library().is_none() {
+            return Err(Failure::failed(format!("run: {name} was not built; build it with: cargo build")));
+        }
+        if is_static(program) {
+            let program = program.display();
+            return Err(Failure::failed(format!(
+                "run: '{program}' is statically linked: --check works on programs that load the shared library"
+            )));
+        }
+        // By its bare name, which the library path leads to: a path with a blank would be taken for two.
+        let mut preload = OsString::from(name);
+        if let Some(before) = env::var_os("LD_PRELOAD").filter(|v| !v.is_empty()) {
+            preload.push(":");
+            preload.push(before);
+        }
+        let mut all = vec![("LD_PRELOAD", preload)];
+        // The program takes the place of this process.
+        all.push(("SOFTDPU_CHECK_PID", std::process::id().to_string().into()));
+        if self.fail {
+            all.push(("SOFTDPU_CHECK_FAIL", "1".into()));
+        }
+        if let Some(report) = self.report {
+            let report = std::path::absolute(&report)
+                .map_err(|e| Failure::failed(format!("run: {}: {e}", report.display())))?;
+            all.push(("SOFTDPU_CHECK_REPORT", report.into()));
+        }
+        Ok(all)
+    }
+}
+
+/// Whether the file is a program without a dynamic linker, which would load nothing before it. What cannot be read or is
+/// none of ours is left to the system to judge.
+fn is_static(program: &OsString) -> bool {
+    let bare = !program.as_encoded_bytes().contains(&b'/');
+    let found = match bare {
+        true => env::var_os("PATH").and_then(|path| {
+            env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+        }),
+        false => Some(program.into()),
+    };
+    found.and_then(|path| std::fs::read(path).ok()).is_some_and(|elf| lacks_interpreter(&elf) == Some(true))
+}
+
+/// Looks through the program headers of a 64-bit little-endian ELF file for the name of a dynamic linker.
+fn lacks_interpreter(elf: &[u8]) -> Option<bool> {
+    const INTERPRETER: u32 = 3;
+    let number = |at: usize, n: usize| -> Option<u64> {
+        Some(elf.get(at..at.checked_add(n)?)?.iter().rev().fold(0, |sum, &b| sum << 8 | u64::from(b)))
+    };
+    if !elf.starts_with(b"\x7fELF\x02\x01") {
+        return None;
+    }
+    let (table, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
+    for i in 0..count {
+        let at = usize::try_from(table.checked_add(i * size)?).ok()?;
+        if number(at, 4)? == u64::from(INTERPRETER) {
+            return Some(false);
+        }
+    }
+    Some(true)
 }
 
 /// The kit before everything that was there.

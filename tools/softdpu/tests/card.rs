@@ -32,6 +32,13 @@ fn the_default_card() {
         }
     }
     assert_eq!(rows[0]["representors"][0]["pci"], "0000:b1:00.0");
+    assert_eq!(column("backend"), ["loop"; 4]);
+    assert_eq!(column("wired_to"), ["p1", "p0", "pf0hpf", "pf1hpf"]);
+    let tap = json(&ok(softdpu(&folder).args(["devices", "--json"]).env("SOFTDPU_PORT_p0", "tap:sd0")));
+    assert_eq!(tap["devices"][0]["backend"], "tap:sd0");
+    assert!(tap["devices"][0]["wired_to"].is_null());
+    let wrong = fails(softdpu(&folder).arg("devices").env("SOFTDPU_PORT_p1", "tun:x"), 2);
+    assert!(wrong.contains("SOFTDPU_PORT_p1") && wrong.contains("allowed: loop, tap"), "{wrong}");
     assert_eq!(rows[0]["representors"][0]["name"], "pf0hpf");
     assert_eq!(rows[2]["representors"].as_array().unwrap().len(), 0);
     // The table for people has the same functions.

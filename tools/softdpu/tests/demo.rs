@@ -383,8 +383,30 @@ fn memory_of_another_process_is_measured_in_every_reach() {
     assert!(rows.iter().all(|row| row["ns_per_task"].as_f64().unwrap() > 0.0), "{rows:?}");
     let mut bench = softdpu(&folder);
     bench.args(["bench", "dma", "--between-processes", "--seconds", "0.01", "--sizes", "4K", "--depth", "1"]);
-    let table = ok(bench.args(["--reach", "mapped"]));
-    assert!(table.lines().next().unwrap().ends_with("reach") && table.contains("mapped"), "{table}");
+    // Without a choice, all of them.
+    let table = ok(&mut bench);
+    let reaches: Vec<_> = table.lines().filter_map(|line| line.split_whitespace().last()).collect();
+    assert_eq!(reaches, ["reach", "mapped", "kernel", "worker"], "{table}");
+}
+
+#[test]
+fn the_channel_is_measured_between_processes() {
+    let _watchdog = watchdog("the_channel_is_measured_between_processes");
+    let folder = folder("bench channel");
+    let mut bench = softdpu(&folder);
+    bench.args(["bench", "comch", "--json", "--seconds", "0.05", "--sizes", "64,4K,64K"]);
+    let document = json(&ok(bench.args(["--depth", "4", "--wait", "both"])));
+    let rows = document["rows"].as_array().unwrap();
+    let columns =
+        |name: &str| rows.iter().map(|row| row[name].as_str().unwrap()).collect::<Vec<_>>().join(" ");
+    assert_eq!(columns("op"), "round_trip round_trip stream produce produce");
+    assert_eq!(columns("wait"), "poll event poll poll poll");
+    assert_eq!(columns("yardstick"), "seqpacket seqpacket seqpacket memcpy memcpy");
+    for row in rows {
+        for name in ["ns_per_task", "yardstick_bytes_per_s", "ratio", "p50_ns"] {
+            assert!(row[name].as_f64().unwrap() > 0.0, "{name} in {row}");
+        }
+    }
 }
 
 #[test]
@@ -432,4 +454,20 @@ fn wrong_measurements_are_refused() {
     assert_eq!(json(&String::from_utf8(output.stdout).unwrap())["rows"].as_array().unwrap().len(), 1);
     let error = fails(softdpu(&folder).args(["bench", "dma", "--profile", "cx7"]), 1);
     assert!(error.contains("engine"), "{error}");
+}
+
+#[test]
+fn one_sided_access_is_measured_between_processes() {
+    let _watchdog = watchdog("one_sided_access_is_measured_between_processes");
+    let folder = folder("bench rdma");
+    let mut bench = softdpu(&folder);
+    bench.args(["bench", "rdma", "--json", "--seconds", "0.02", "--sizes", "64,1M", "--depth", "1,4"]);
+    let document = json(&ok(&mut bench));
+    let rows = document["rows"].as_array().unwrap();
+    let columns = |name: &str| rows.iter().map(|row| row[name].to_string()).collect::<Vec<_>>().join(" ");
+    assert_eq!(columns("op"), ["\"write\" \"read\""; 4].join(" "));
+    assert_eq!(columns("size"), "64 64 64 64 1048576 1048576 1048576 1048576");
+    assert_eq!(columns("depth"), "1 1 4 4 1 1 4 4");
+    assert!(rows.iter().all(|row| row["ns_per_task"].as_f64().unwrap() > 0.0), "{rows:?}");
+    assert!(rows.iter().all(|row| row["p50_ns"].as_u64().unwrap() > 0), "{rows:?}");
 }

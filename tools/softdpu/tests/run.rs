@@ -90,12 +90,11 @@ fn refusals_come_before_the_start() {
         (&["--side", "left"], &["left", "dpu"]),
         (&["--config", "none.toml"], &["none.toml"]),
         (&["--config", "bad.toml"], &["bad.toml:2:1", "speed"]),
-        (&["--check"], &["--check", "not available yet"]),
-        (&["--fail-on-misuse"], &["not available yet"]),
+        (&["--fail-on-misuse"], &["go with --check"]),
         (&["--faults", "plan.toml"], &["--faults", "not available yet"]),
         (&["--seed=3"], &["--seed", "not available yet"]),
         (&["--trace", "t"], &["--trace", "not available yet"]),
-        (&["--json-report", "r"], &["--json-report", "not available yet"]),
+        (&["--json-report", "r"], &["go with --check"]),
         (&["--chek"], &["--chek"]),
     ] {
         let error = fails(softdpu(&folder).arg("run").args(arguments).args(["--", "touch", "started"]), 2);
@@ -105,4 +104,59 @@ fn refusals_come_before_the_start() {
     let error = fails(softdpu(&folder).args(["run", "touch", "started"]).env("SOFTDPU_SIDE", "up"), 2);
     assert!(error.contains("SOFTDPU_SIDE"), "{error}");
     assert!(!folder.join("started").exists());
+}
+
+/// A program that leaves a progress engine behind, and one that does not.
+fn checked_program(folder: &std::path::Path, name: &str, right: bool) {
+    let end = if right { "return doca_pe_destroy(pe) != DOCA_SUCCESS;" } else { "return 0;" };
+    let text = format!(
+        "#include <doca_pe.h>\nint main(void)\n{{\n\tstruct doca_pe *pe;\n\tif (doca_pe_create(&pe) != DOCA_SUCCESS)\n\t\treturn 9;\n\t{end}\n}}\n"
+    );
+    fs::write(folder.join(name).with_extension("c"), text).unwrap();
+    ok(softdpu(folder).args(["cc", "-g", &format!("{name}.c"), "-o", name, "-lsoftdpu"]));
+}
+
+#[test]
+fn check_mode_says_what_is_wrong() {
+    let _watchdog = watchdog("check_mode_says_what_is_wrong");
+    let folder = folder("check mode");
+    checked_program(&folder, "wrong", false);
+    checked_program(&folder, "right", true);
+
+    let run =
+        output(softdpu(&folder).args(["run", "--check", "--json-report", "report.json", "--", "./wrong"]));
+    let said = String::from_utf8(run.stderr).unwrap();
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!((run.status.code(), lines.len()), (Some(0), 2), "{said}");
+    assert!(
+        lines[0].starts_with("softdpu: check: never-freed: progress engine (progress engine 1, "),
+        "{said}"
+    );
+    assert!(lines[0].contains("made at main (wrong.c:5)"), "{said}");
+    assert!(lines[1].starts_with("softdpu: check: 1 finding: never-freed ("), "{said}");
+    let report = fs::read_to_string(folder.join("report.json")).unwrap();
+    assert!(report.contains("\"rule\": \"never-freed\""), "{report}");
+
+    let check = |options: &[&str], program: &str| {
+        let run = output(softdpu(&folder).arg("run").args(options).args(["--", program]));
+        (run.status.code(), String::from_utf8(run.stderr).unwrap())
+    };
+    assert_eq!(check(&["--check", "--fail-on-misuse"], "./wrong").0, Some(1));
+    let (status, said) = check(&["--check", "--fail-on-misuse"], "./right");
+    assert!(status == Some(0) && said.lines().count() == 1 && said.contains("no findings"), "{said}");
+    // Not a program of ours at all, and one that only starts one: each says its own.
+    let (status, said) = check(&["--check"], "true");
+    assert!(status == Some(0) && said.contains("not one call was seen"), "{said}");
+    assert_eq!(check(&["--fail-on-misuse"], "./right").0, Some(2), "without --check");
+}
+
+#[test]
+fn check_mode_refuses_static_programs() {
+    let _watchdog = watchdog("check_mode_refuses_static_programs");
+    let folder = folder("check static");
+    fs::write(folder.join("a.c"), "int main(void) { return 0; }\n").unwrap();
+    ok(command("cc", &folder).args(["-static", "a.c", "-o", "a"]));
+    let error = fails(softdpu(&folder).args(["run", "--check", "--", "./a"]), 1);
+    assert!(error.contains("statically linked"), "{error}");
+    assert_eq!(output(softdpu(&folder).args(["run", "--", "./a"])).status.code(), Some(0));
 }

@@ -33,6 +33,7 @@ pub use list::{doca_devinfo_create_list, doca_devinfo_destroy_list};
 #[allow(unused_imports, reason = "for the other families of the C face")]
 pub(crate) use machine::machine;
 pub use object::{Dev, DevInfo, DevRep, OpenRep, RepInfo, device, function, open_representor};
+pub(crate) use open::{NOBODY, first_open, is_open, is_orphan, open, orphan, reap};
 pub use open::{doca_dev_accelerate_resource_reclaim, doca_dev_as_devinfo, doca_dev_close, doca_dev_open};
 pub use props::*;
 pub use rep::*;

@@ -136,8 +136,13 @@ impl Dev {
         })
     }
 
+    /// From now on the handle is refused; the object stays until it is retired.
+    pub(super) fn kill(&self) {
+        self.head.kill();
+    }
+
     /// # Safety
-    /// The device is alive and nobody uses it or its record any more.
+    /// The device was not retired and nobody uses it or its record any more.
     pub(super) unsafe fn retire(dev: NonNull<Dev>) {
         // SAFETY: alive by the caller's promise, so its record is alive too and belongs to it alone.
         unsafe {

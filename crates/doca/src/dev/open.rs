@@ -1,10 +1,13 @@
 //! Opening and closing devices. The same device gives the same handle every time; each open wants one close.
+//!
+//! Sessions of the textbook have handles of their own, which end with them.
 #![expect(unsafe_code, reason = "handles are pointers that C hands in")]
 
 use super::call::{enter, invalid};
 use super::fork;
 use super::object::{Dev, DevInfo};
 use crate::entry::guard_value;
+use softdpu_card::Function;
 use softdpu_memory::device::Device;
 use softdpu_memory::handle::{checked, live};
 use softdpu_status::{Code, Error, Result};
@@ -20,6 +23,10 @@ pub(super) struct Open(Vec<Entry>);
 struct Entry {
     dev: NonNull<Dev>,
     opens: u32,
+    /// The session it was opened in, 0 for none.
+    owner: usize,
+    /// The session is gone, and the handle with it.
+    orphaned: bool,
 }
 
 // SAFETY: the objects are shared by all threads; the entry only holds their address.
@@ -45,8 +52,7 @@ pub unsafe extern "C" fn doca_dev_open(devinfo: *mut DevInfo, dev: *mut *mut Dev
         if dev.is_null() {
             return Err(invalid(call, format_args!("the output is NULL")));
         }
-        fork::watch();
-        let opened = open(info)?;
+        let opened = open(info, NOBODY)?;
         if let Some(search) = &info.search {
             search.note(|asked| asked.opened = true);
         }
@@ -56,10 +62,15 @@ pub unsafe extern "C" fn doca_dev_open(devinfo: *mut DevInfo, dev: *mut *mut Dev
     })
 }
 
-fn open(info: &DevInfo) -> Result<NonNull<Dev>> {
+/// No session.
+pub(crate) const NOBODY: usize = 0;
+
+/// Opens a device for a session, or takes one more reference on it.
+pub(crate) fn open(info: &DevInfo, owner: usize) -> Result<NonNull<Dev>> {
+    fork::watch();
     let mut all = lock();
-    for entry in &mut all.0 {
-        // SAFETY: devices in the list are alive, and only go under the lock.
+    for entry in all.0.iter_mut().filter(|entry| entry.owner == owner && !entry.orphaned) {
+        // SAFETY: devices in the list are not retired, and only go under the lock.
         let object = unsafe { entry.dev.as_ref() };
         if Arc::ptr_eq(object.device.function(), &info.function) {
             let Some(opens) = entry.opens.checked_add(1) else {
@@ -71,8 +82,78 @@ fn open(info: &DevInfo) -> Result<NonNull<Dev>> {
     }
     all.0.try_reserve(1).map_err(|_| Error::new(Code::NoMemory, "no memory for a device"))?;
     let dev = Dev::make(Device::open(Arc::clone(&info.function))?)?;
-    all.0.push(Entry { dev, opens: 1 });
+    all.0.push(Entry { dev, opens: 1, owner, orphaned: false });
     Ok(dev)
+}
+
+impl Open {
+    /// Maps, contexts and representors that hold the device.
+    fn users(&self, device: &Arc<Device>) -> usize {
+        // SAFETY: devices in the list are not retired, and only go under the lock.
+        let same = |entry: &&Entry| Arc::ptr_eq(unsafe { &entry.dev.as_ref().device }, device);
+        Arc::strong_count(device) - self.0.iter().filter(same).count()
+    }
+
+    /// Has the device another handle?
+    fn has_another(&self, at: usize) -> bool {
+        // SAFETY: as above.
+        let device = |entry: &Entry| unsafe { Arc::as_ptr(&entry.dev.as_ref().device) };
+        self.0.iter().filter(|entry| device(entry) == device(&self.0[at])).count() > 1
+    }
+
+    /// The handle goes.
+    fn close(&mut self, at: usize) {
+        let Entry { dev, .. } = self.0.swap_remove(at);
+        // SAFETY: just taken out of the list, and what still uses the device holds that, not the handle.
+        unsafe { Dev::retire(dev) };
+    }
+}
+
+/// A session ends: its handles are dead. What nothing hangs on any more is closed; the rest stays for [`reap`].
+/// Returns how many devices were open.
+pub(crate) fn orphan(owner: usize, hangs: impl Fn(*const Dev) -> bool) -> usize {
+    let (all, mut open) = (&mut *lock(), 0);
+    while let Some(at) = all.0.iter().position(|entry| entry.owner == owner && !entry.orphaned) {
+        let dev = all.0[at].dev;
+        // SAFETY: devices in the list are not retired, and only go under the lock.
+        unsafe { dev.as_ref() }.kill();
+        all.0[at].orphaned = true;
+        if !hangs(dev.as_ptr()) {
+            all.close(at);
+        }
+        open += 1;
+    }
+    open
+}
+
+/// The first device of this owner that fits, in the order of opening.
+pub(crate) fn first_open(owner: usize, fits: impl Fn(&Device) -> bool) -> Option<NonNull<Dev>> {
+    let all = lock();
+    let mut own = all.0.iter().filter(|entry| entry.owner == owner && !entry.orphaned).map(|entry| entry.dev);
+    // SAFETY: devices in the list are not retired, and only go under the lock.
+    own.find(|dev| fits(unsafe { &dev.as_ref().device }))
+}
+
+/// Closes a device whose session is gone; false when it is not one.
+pub(crate) fn reap(dev: *const Dev) -> bool {
+    let all = &mut *lock();
+    let at = all.0.iter().position(|entry| entry.orphaned && entry.dev.as_ptr().cast_const() == dev);
+    at.map(|at| all.close(at)).is_some()
+}
+
+/// Is the device open, or its session gone and it left behind? `None`: neither.
+pub(crate) fn is_orphan(dev: *const Dev) -> Option<bool> {
+    let all = lock();
+    all.0.iter().find(|entry| entry.dev.as_ptr().cast_const() == dev).map(|entry| entry.orphaned)
+}
+
+/// Open handles, by the functions they stand for.
+pub(crate) fn is_open(function: &Function) -> bool {
+    // SAFETY: devices in the list are not retired, and only go under the lock.
+    lock()
+        .0
+        .iter()
+        .any(|entry| core::ptr::eq(&raw const **unsafe { entry.dev.as_ref() }.device.function(), function))
 }
 
 /// Drops one reference; the last one closes the device, unless something still uses it.
@@ -93,8 +174,9 @@ pub unsafe extern "C" fn doca_dev_close(dev: *mut Dev) -> c_int {
             all.0[at].opens -= 1;
             return Ok(());
         }
-        let users = Arc::strong_count(&object.device) - 1;
-        if users > 0 {
+        // With other handles of the device about, somebody else may be the user.
+        let users = all.users(&object.device);
+        if users > 0 && !all.has_another(at) {
             log::error!(
                 target: "softdpu::device",
                 "{call}: device {} is still used by {users} memory maps, contexts or representors",
@@ -102,9 +184,7 @@ pub unsafe extern "C" fn doca_dev_close(dev: *mut Dev) -> c_int {
             );
             return Err(Error::new(Code::InUse, "the device is still used"));
         }
-        let Entry { dev, .. } = all.0.swap_remove(at);
-        // SAFETY: alive, just taken out of the list, and nobody but the handle holds its device.
-        unsafe { Dev::retire(dev) };
+        all.close(at);
         Ok(())
     })
 }

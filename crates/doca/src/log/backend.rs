@@ -181,6 +181,16 @@ pub(crate) fn add_sdk(backend: Backend) -> Result<usize> {
     add(&SDK, [backend])
 }
 
+/// Adds an SDK backend on stderr when the program has none of its own.
+pub(crate) fn ensure_sdk() -> Result<()> {
+    static HELD: Mutex<()> = Mutex::new(());
+    let _held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    if live(&SDK).any(|backend| !backend.private) {
+        return Ok(());
+    }
+    add_sdk(Backend::sdk(Sink::Standard(2))).map(drop)
+}
+
 /// Adds the standard pair: stdout for INFO and more verbose, stderr for WARNING and more severe. A second
 /// call changes nothing, so that no record comes twice.
 pub(crate) fn add_standard() -> Result<()> {

@@ -29,6 +29,7 @@ pub use loggers::*;
 pub use sdk::softdpu_log_init;
 
 pub(crate) use backend::{
-    app_limits as app_global_limits, sdk_limit as sdk_global_limit, set_app_lower, set_sdk_limit,
+    app_limits as app_global_limits, ensure_sdk as ensure_sdk_backend, sdk_limit as sdk_global_limit,
+    set_app_lower, set_sdk_limit,
 };
 pub(crate) use level::Level;

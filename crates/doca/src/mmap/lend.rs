@@ -2,8 +2,9 @@
 
 use super::state::{Mmap, Name, Phase, State};
 use softdpu_memory::device::Device;
-use softdpu_memory::dmabuf::DmabufMap;
-use softdpu_memory::export::{self, Kind, MAX_TOKEN, Origin};
+use softdpu_memory::dmabuf::{Dmabuf, DmabufMap};
+use softdpu_memory::export::{self, Imported, Kind, MAX_TOKEN, Origin};
+use softdpu_memory::region::Access;
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
 
@@ -70,10 +71,79 @@ impl Mmap {
             }
             _ => return Err(refuse(format_args!("{kind} export needs a started map"))),
         };
-        self.member(state, device)?;
+        if !state.everywhere {
+            self.member(state, device)?;
+        }
         let mkey = key(state, device).unwrap_or_default();
         let backing = state.mapped.as_ref().and_then(DmabufMap::backing);
         Ok(Origin { region: self.region(), access: state.access, writable, mkey, parent, backing })
+    }
+
+    /// Lends the range to a peer in this process, whatever the mask says of others, as long as it may be written.
+    pub(crate) fn lend(&self, device: &Arc<Device>) -> Result<Imported> {
+        let state = &mut *self.lock();
+        let writes = Access::LOCAL_READ_WRITE | Access::PCI_READ_WRITE | Access::RDMA_WRITE;
+        let mut origin = self.origin(state, device, Kind::Rdma)?;
+        if !origin.writable || !state.access.intersects(writes) {
+            let line = format_args!("{:?} gives nobody the right to write", state.access);
+            return Err(self.refuse(Code::NotPermitted, "the memory map may not be written", line));
+        }
+        if let Some(lent) = state.lent.iter().find(|lent| lent.device().id() == device.id()) {
+            return export::import_for_peer(lent.bytes(), device);
+        }
+        origin.access = origin.access | Access::RDMA_WRITE;
+        self.region().expose();
+        let lent = export::export(&Name(self), origin, device, Kind::Rdma, None)?;
+        let import = export::import_for_peer(lent.bytes(), device)?;
+        state.lent.try_reserve(1).map_err(|_| Error::new(Code::NoMemory, "no memory for an export"))?;
+        state.lent.push(lent);
+        Ok(import)
+    }
+
+    /// The import behind the map of an RDMA peer's memory, if it is one: its region.
+    pub(crate) fn is_of_peer(&self) -> bool {
+        self.lock().import().is_some_and(|import| import.kind() == Kind::Rdma)
+    }
+
+    /// Was it started, and is it not an import?
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self.lock().phase, Phase::Started(_))
+    }
+
+    /// The key on the first device, or on every one.
+    pub(crate) fn any_mkey(&self) -> Result<u32> {
+        let found = match &self.lock().phase {
+            Phase::Started(registration) => registration.any_key(),
+            _ => None,
+        };
+        found.ok_or_else(|| {
+            let line = format_args!("no memory key: the map is not started");
+            self.refuse(Code::InvalidValue, "no memory key", line)
+        })
+    }
+
+    /// Where the device sees the first byte.
+    pub(crate) fn device_address(&self, device: &Device) -> Option<u64> {
+        match &self.lock().phase {
+            Phase::Started(registration) => registration.device_address(device),
+            _ => None,
+        }
+    }
+
+    /// The memory as a descriptor.
+    pub(crate) fn dmabuf(&self) -> Result<Dmabuf> {
+        let state = &*self.lock();
+        match (&state.phase, state.range, &state.mapped) {
+            (Phase::Started(_), Some((base, len)), None) => Dmabuf::of_program(&Name(self), base, len),
+            (Phase::Started(_), ..) => {
+                let line = format_args!("came from a descriptor; that is the one to hand on");
+                Err(self.refuse(Code::NotSupported, "the memory came from a descriptor", line))
+            }
+            _ => {
+                let line = format_args!("is not started, hence makes no dmabuf");
+                Err(self.refuse(Code::BadState, "the memory map is not started", line))
+            }
+        }
     }
 
     /// The key of the range on a device.

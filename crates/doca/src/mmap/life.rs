@@ -1,7 +1,8 @@
 //! The life of a map: create, destroy, start, stop, its devices, thread safety.
 #![expect(unsafe_code, reason = "C entry points")]
 
-use super::state::{MAPS, Mmap};
+use super::all;
+use super::state::Mmap;
 use crate::call::{enter, output};
 use crate::dev::{Dev, device};
 use softdpu_memory::handle::checked;
@@ -20,7 +21,7 @@ pub unsafe extern "C" fn doca_mmap_create(mmap: *mut *mut Mmap) -> c_int {
     enter(CALL, || {
         // SAFETY: the caller's promise.
         let slot = unsafe { output(mmap, CALL) }?;
-        slot.set(MAPS.make(Mmap::empty()?)?.as_ptr());
+        slot.set(all::make(Mmap::empty()?)?.as_ptr());
         Ok(())
     })
 }
@@ -38,7 +39,7 @@ pub unsafe extern "C" fn doca_mmap_destroy(mmap: *mut Mmap) -> c_int {
         let farewell = this.finish()?;
         // SAFETY: alive, and by the caller's promise nobody else uses it. Buffers that are still out point at its
         // region, which stays.
-        unsafe { MAPS.retire(NonNull::from(this)) };
+        unsafe { all::retire(NonNull::from(this)) };
         if let Some((farewell, base, len)) = farewell {
             // SAFETY: what the program asked for when it set the callback; no lock is held.
             unsafe { (farewell.callback)(base as *mut c_void, len, farewell.cookie) };

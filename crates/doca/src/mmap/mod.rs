@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `all.rs` | the maps there are |
 //! | `state.rs` | what a map is, and every rule about what it may do when; no C |
 //! | `lend.rs` | rules of export, keys and tokens; no C |
 //! | `life.rs` | create, destroy, start, stop, devices, thread safety |
@@ -12,6 +13,7 @@
 //! A map is used by one thread at a time, unless it was made safe for threads. Its lock orders the cold calls; buffers
 //! are made without it, through the map's region alone.
 
+pub(crate) mod all;
 mod config;
 mod lend;
 mod life;

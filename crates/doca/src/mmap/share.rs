@@ -1,7 +1,8 @@
 //! Export and import.
 #![expect(unsafe_code, reason = "C entry points")]
 
-use super::state::{LOG, MAPS, Mmap};
+use super::all;
+use super::state::{LOG, Mmap};
 use crate::call::{enter, output};
 use crate::dev::{Dev, device};
 use softdpu_memory::export::{Kind, MAX_DESCRIPTOR, import};
@@ -88,7 +89,7 @@ pub unsafe extern "C" fn doca_mmap_create_from_export(
         let bytes = unsafe { std::slice::from_raw_parts(export_desc.cast::<u8>(), export_desc_len) };
         // SAFETY: NULL, or good for one read by the caller's promise.
         let user_data = unsafe { user_data.as_ref() }.copied().unwrap_or_default();
-        slot.set(MAPS.make(Mmap::imported(import(bytes, device)?, user_data)?)?.as_ptr());
+        slot.set(all::make(Mmap::imported(import(bytes, device)?, user_data)?)?.as_ptr());
         Ok(())
     })
 }

@@ -86,6 +86,8 @@ pub(super) struct State {
     pub(super) mapped: Option<DmabufMap>,
     pub(super) access: Access,
     pub(super) devices: Vec<Arc<Device>>,
+    /// Started for every device (the textbook's way, when none was added).
+    pub(super) everywhere: bool,
     pub(super) max_devices: u32,
     /// Replaced secrets, by device.
     pub(super) tokens: Vec<(u8, Token)>,
@@ -95,6 +97,8 @@ pub(super) struct State {
     pub(super) was_exported: bool,
     /// Live exports. Gone before the region is closed.
     pub(super) exports: Vec<Exported>,
+    /// Exports for peers in this very process, which the program knows nothing of.
+    pub(super) lent: Vec<Exported>,
     pub(super) holder: Holder,
 }
 
@@ -176,6 +180,7 @@ impl Mmap {
             mapped: None,
             access,
             devices,
+            everywhere: false,
             max_devices: DEFAULT_MAX_DEVICES,
             tokens: Vec::new(),
             farewell: None,
@@ -183,6 +188,7 @@ impl Mmap {
             was_started: false,
             was_exported: false,
             exports: Vec::new(),
+            lent: Vec::new(),
             holder,
         };
         Mmap { head: Head::unborn(), region, state: Mutex::new(state) }
@@ -252,7 +258,13 @@ impl Mmap {
 
     /// Registers the range with the devices.
     pub(super) fn start(&self) -> Result<()> {
+        self.start_for(false)
+    }
+
+    /// The same; without devices with every one there is and will be, if `everywhere`.
+    pub(crate) fn start_for(&self, everywhere: bool) -> Result<()> {
         let state = &mut *self.configurable("doca_mmap_start", Code::NotPermitted, Code::NotPermitted)?;
+        let everywhere = everywhere && state.devices.is_empty();
         let Some((base, len)) = state.range else {
             return Err(self.refuse(
                 Code::InvalidValue,
@@ -273,9 +285,11 @@ impl Mmap {
                 devices: &state.devices,
                 shared: false,
                 trusted: false,
+                everywhere,
             },
         )?;
         state.phase = Phase::Started(registration);
+        state.everywhere = everywhere;
         state.mapped = mapped;
         state.was_started = true;
         if let Some(farewell) = &mut state.farewell {
@@ -293,6 +307,8 @@ impl Mmap {
 
     fn unregister(&self, state: &mut State) {
         state.exports.clear();
+        state.lent.clear();
+        state.everywhere = false;
         match &state.holder {
             Holder::Own(_) => self.region.close(),
             Holder::Import(import) => import.close(),

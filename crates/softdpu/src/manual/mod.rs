@@ -9,6 +9,7 @@
 //! | [`threads`] | What may be where? |
 //! | [`cancellation`] | What happens to tasks nobody waits for? |
 //! | [`comch`] | How do host and card talk, and send each other buffers? |
+//! | [`rdma`] | How do peers reach each other's memory, and send messages? |
 //! | [`promises`] | What does the compiler refuse? |
 
 #[doc = include_str!("model.md")]
@@ -25,5 +26,7 @@ pub mod threads {}
 pub mod cancellation {}
 #[doc = include_str!("comch.md")]
 pub mod comch {}
+#[doc = include_str!("rdma.md")]
+pub mod rdma {}
 #[doc = include_str!("promises.md")]
 pub mod promises {}

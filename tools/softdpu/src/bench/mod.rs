@@ -6,6 +6,7 @@
 
 mod aes_gcm;
 mod between;
+mod comch;
 mod compress;
 mod dma;
 mod erasure_coding;
@@ -13,10 +14,13 @@ mod lane;
 mod measure;
 mod memcpy;
 mod options;
+mod rdma;
 mod sha;
 
 pub(crate) use between::{OWNER, owner};
+pub(crate) use comch::{PEER, peer};
 use lexopt::Parser;
+pub(crate) use rdma::{PEER as RDMA_PEER, peer as rdma_peer};
 use serde::Serialize;
 use softdpu::card::{EngineKind, Machine};
 
@@ -37,7 +41,7 @@ pub(crate) struct Row {
     pub(crate) size: u64,
     pub(crate) depth: u32,
     pub(crate) threads: u32,
-    /// Which interface: `handler` or `future`.
+    /// Which interface: `handler`, `future`, or `call` where the program looks for what came (comch, rdma).
     pub(crate) face: &'static str,
     /// How completions are waited for: `poll` or `event`.
     pub(crate) wait: &'static str,
@@ -64,9 +68,11 @@ type Bench = fn(&Machine, &Options) -> Result<Vec<Row>, String>;
 /// The engines that can be measured.
 pub(crate) const ENGINES: &[(EngineKind, Bench)] = &[
     (EngineKind::AesGcm, aes_gcm::rows),
+    (EngineKind::Comch, comch::rows),
     (EngineKind::Compress, compress::rows),
     (EngineKind::Dma, dma::rows),
     (EngineKind::ErasureCoding, erasure_coding::rows),
+    (EngineKind::Rdma, rdma::rows),
     (EngineKind::Sha, sha::rows),
 ];
 

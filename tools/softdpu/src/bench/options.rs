@@ -17,7 +17,9 @@ Measures an engine against what the processor does alone, in the same run.
 
 Usage: softdpu bench [OPTIONS] ENGINE
 
-ENGINE is aes_gcm, compress, dma, erasure_coding (or ec), sha, or all for every engine of this version.
+ENGINE is aes_gcm, comch, compress, dma, erasure_coding (or ec), rdma, sha, or all for every engine of this version.
+comch measures between two processes: sizes up to 1K as messages (--wait event: while both sleep), longer ones as
+buffers from a producer to a consumer. rdma measures writes and reads in memory of another process.
 
 Options:
   --sizes LIST                bytes per task, with K, M or G (default 64,4K,64K,1M,4M)
@@ -27,7 +29,7 @@ Options:
   --face handler|future|both  how the program is told (default handler)
   --seconds N                 time per row (default 0.5)
   --between-processes         dma alone: into memory that a second process exports, which sleeps meanwhile
-  --reach LIST                how that memory is reached: mapped, kernel, worker (default mapped,kernel)
+  --reach LIST                how that memory is reached: mapped, kernel, worker (default all three)
   --json                      one JSON document, {\"rows\": [...]}
 ";
 
@@ -157,7 +159,7 @@ impl Options {
             return Err(Failure::usage("bench: --between-processes measures dma alone"));
         }
         if between && self.reaches.is_empty() {
-            self.reaches = vec![Reach::Mapped, Reach::KernelCopy];
+            self.reaches = vec![Reach::Mapped, Reach::KernelCopy, Reach::Worker];
         }
         Ok(())
     }
