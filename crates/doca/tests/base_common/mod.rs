@@ -84,7 +84,7 @@ pub(crate) fn static_library() -> PathBuf {
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            name.starts_with("libsoftdpu_c") && name.ends_with(".a")
+            (name == "libsoftdpu_c.a" || name.starts_with("libsoftdpu_c-")) && name.ends_with(".a")
         })
         .max_by_key(|path| path.metadata().and_then(|data| data.modified()).ok());
     newest.expect("the static library is built along with the tests")
