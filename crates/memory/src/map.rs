@@ -238,20 +238,31 @@ fn place(src: &Source, hint: *mut c_void, len: usize, writable: bool) -> Result<
     NonNull::new(at.cast()).ok_or(Errno::NOMEM)
 }
 
-/// Maps at a multiple of `align`, which is larger than a page: looks for a hole by mapping a larger one and letting it
-/// go. Another thread may be quicker, so it is tried a few times.
+/// Maps at a multiple of `align`, which is larger than a page: looks for a hole by mapping a larger one, and lets go the
+/// part of it that is wanted. Another thread may be quicker, so it is tried a few times; threads that look for the like
+/// do not get into each other's way, since what is let go is too small for their looking.
 fn aligned(src: &Source, len: usize, align: usize, writable: bool) -> Result<NonNull<u8>, Errno> {
     let wide = len.checked_add(align).ok_or(Errno::NOMEM)?;
     for _ in 0..64 {
-        // SAFETY: a new mapping wherever the system likes, without rights, given back at once.
+        // SAFETY: a new mapping wherever the system likes, without rights; nobody else knows of it.
         let hole = unsafe {
             let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-            let hole = rustix::mm::mmap_anonymous(core::ptr::null_mut(), wide, ProtFlags::empty(), flags)?;
-            rustix::mm::munmap(hole, wide)?;
-            hole
+            rustix::mm::mmap_anonymous(core::ptr::null_mut(), wide, ProtFlags::empty(), flags)?
         };
         let wanted = hole.map_addr(|a| a.next_multiple_of(align));
-        match place(src, wanted, len, writable) {
+        let before = wanted.addr() - hole.addr();
+        let behind = wanted.wrapping_byte_add(len);
+        // SAFETY: a part of that mapping.
+        unsafe { rustix::mm::munmap(wanted, len)? };
+        let placed = place(src, wanted, len, writable);
+        // SAFETY: the rest of it. The part in the middle is smaller by `align`, so there is always something behind.
+        unsafe {
+            if before > 0 {
+                rustix::mm::munmap(hole, before)?;
+            }
+            rustix::mm::munmap(behind, align - before)?;
+        }
+        match placed {
             Ok(at) if at.as_ptr().cast() == wanted => return Ok(at),
             // SAFETY: an old kernel took the address for a hint; nobody knows of this mapping yet.
             Ok(at) => unsafe { rustix::mm::munmap(at.as_ptr().cast(), len)? },

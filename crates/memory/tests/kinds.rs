@@ -50,6 +50,24 @@ fn heap_is_private_aligned_and_zero() {
     }
 }
 
+/// Aligned places are looked for in steps that other threads see.
+#[test]
+fn many_threads_find_aligned_places_at_once() {
+    let dev = device(0);
+    std::thread::scope(|scope| {
+        for thread in 0..16 {
+            let dev = &dev;
+            scope.spawn(move || {
+                for round in 0..200 {
+                    let align = 2 << (20 + (thread + round) % 3);
+                    let memory = Memory::heap(4 << 20).align(align).register(&[dev]).unwrap();
+                    assert_eq!(memory.host_addr() % align, 0);
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn large_memory_is_not_touched() {
     let dev = device(0);
