@@ -187,11 +187,13 @@ pub mod eth {
 /// The channel between host and card: messages, and buffers that go straight into the other side's memory.
 ///
 /// A [`Server`](comch::Server) runs on the card, a [`Client`](comch::Client) on the host; both are contexts, and both ends
-/// of a [`Connection`](comch::Connection) are alike from then on. [`manual::comch`] goes through all of it.
+/// of a [`Connection`](comch::Connection) are alike from then on. A [`MessageQueue`](comch::MessageQueue) is for the threads of
+/// one process. [`manual::comch`] goes through all of it.
 pub mod comch {
     pub use softdpu_engines::comch::face::{
         Client, ClientBuilder, Connection, Consumer, ConsumerBuilder, ConsumerId, Delivery, Imm, Incoming,
-        Message, Opening, Opens, Payload, Producer, ProducerBuilder, Returned, Server, ServerBuilder,
+        Message, MessageQueue, Opening, Opens, Payload, Producer, ProducerBuilder, Returned, Server,
+        ServerBuilder,
     };
     pub use softdpu_engines::comch::{
         Caps, ComchClient, ComchConsumer, ComchProducer, ComchServer, Counters,

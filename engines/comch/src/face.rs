@@ -9,6 +9,7 @@
 //! | `connection.rs` | what a program does with a connection |
 //! | `mailbox.rs`, `outgoing.rs`, `message.rs` | what came over it, what is on its way, memory for messages |
 //! | `hall.rs`, `office.rs` | who is told of the events of a context, and who sends for all of its connections |
+//! | `queue.rs`, `home.rs` | producers and consumers without a connection; what they live on |
 //! | `desk.rs`, `wakers.rs` | a context whose tasks several parties submit and await |
 //! | `producer.rs`, `produce.rs`, `consumer.rs`, `payload.rs` | buffers and immediate data |
 
@@ -17,6 +18,7 @@ mod connection;
 mod consumer;
 mod desk;
 mod hall;
+mod home;
 mod mailbox;
 mod message;
 mod office;
@@ -25,6 +27,7 @@ mod outgoing;
 mod payload;
 mod produce;
 mod producer;
+mod queue;
 mod server;
 mod wakers;
 
@@ -35,4 +38,6 @@ pub use message::Message;
 pub use opening::{Opening, Opens};
 pub use payload::{Imm, Payload};
 pub use producer::{Producer, ProducerBuilder, Returned};
+pub use queue::MessageQueue;
 pub use server::{Server, ServerBuilder};
+pub(crate) use wakers::Wakers;

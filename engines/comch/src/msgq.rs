@@ -1,17 +1,27 @@
 //! A queue inside a process: producers and consumers without a connection, for immediate data.
+//!
+//! Both ends are here, so what a consumer does reaches the futures of producers in the same call. Their wakers are foreign
+//! code: they are noted where something may be locked, and called after that.
 
 use crate::caps::Caps;
+use crate::face::Wakers;
 use crate::remote::{Parcel, Remote};
 use crate::streams::{Carrier, Member, News, Role, Streams};
+use crate::sync::{AtomicBool, Ordering};
+use core::task::Waker;
 use softdpu_memory::device::Device;
 use softdpu_status::{Code, Error, Result};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A started queue.
 #[derive(Debug)]
 pub struct Queue {
     device: Arc<Device>,
     streams: Streams,
+    /// Waited for receives that were posted by now (Rust).
+    fed: Mutex<Vec<Waker>>,
+    /// Is anybody in there?
+    any_fed: AtomicBool,
 }
 
 impl Queue {
@@ -24,7 +34,17 @@ impl Queue {
         if !caps.producer || !caps.consumer {
             return Err(Error::new(Code::NotSupported, "the device has no producers and consumers"));
         }
-        Ok(Arc::new(Queue { device: device.clone(), streams: Streams::new(1, [producers, consumers]) }))
+        let streams = Streams::new(1, [producers, consumers]);
+        Ok(Arc::new(Queue {
+            device: device.clone(),
+            streams,
+            fed: Mutex::default(),
+            any_fed: AtomicBool::new(false),
+        }))
+    }
+
+    fn fed(&self) -> MutexGuard<'_, Vec<Waker>> {
+        self.fed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The device.
@@ -75,12 +95,33 @@ impl Carrier for Queue {
 
     fn feed(&self, id: u32) {
         if let Some(remote) = self.streams.remote(id) {
-            remote.feed();
+            let waiting = remote.take_waiting();
+            let mut fed = self.fed();
+            fed.extend(waiting);
+            self.any_fed.store(true, Ordering::Relaxed);
         }
     }
 
+    fn wake(&self) {
+        // This thread sees what it noted itself; what others note, they look for.
+        if !self.any_fed.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut fed = self.fed();
+        self.any_fed.store(false, Ordering::Relaxed);
+        let waiting = core::mem::take(&mut *fed);
+        drop(fed);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
     fn retract(&self, id: u32) {
-        self.streams.end_remote(id);
+        if let Some(remote) = self.streams.take_remote(id) {
+            remote.close();
+            let mut wake = Wakers::default();
+            wake.add_all(&mut remote.take_waiting());
+            // Perhaps in the drop of a progress engine.
+            wake.wake_elsewhere();
+        }
     }
 
     fn peer(&self) -> u32 {

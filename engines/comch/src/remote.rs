@@ -53,10 +53,15 @@ impl Remote {
 
     /// It is gone: nobody sends to it any more, and its memory is given up.
     pub(crate) fn end(&self) {
+        self.close();
+        self.feed();
+    }
+
+    /// As [`Remote::end`], but wakes nobody.
+    pub(crate) fn close(&self) {
         self.alive.store(false, Ordering::Release);
         *self.memory.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(Err(Error::new(Code::ConnectionReset, "the consumer is gone")));
-        self.feed();
     }
 
     /// Wakes `waker` when receives are posted, or the consumer is gone. Look for both after this.
@@ -71,8 +76,12 @@ impl Remote {
 
     /// Receives were posted, or there will be none.
     pub(crate) fn feed(&self) {
-        let waiting = core::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        waiting.into_iter().for_each(Waker::wake);
+        self.take_waiting().into_iter().for_each(Waker::wake);
+    }
+
+    /// Who waits, to be woken by the caller.
+    pub(crate) fn take_waiting(&self) -> Vec<Waker> {
+        core::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Its memory, imported on `device` when it is first needed.

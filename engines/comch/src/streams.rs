@@ -22,6 +22,9 @@ pub(crate) trait Carrier: Send + Sync {
     /// Tells the producers of the other end that receives of this consumer were posted: one of them waits for that.
     fn feed(&self, id: u32);
 
+    /// Wakes whom [`Carrier::feed`] only noted, since the caller of that had something locked. Nothing is locked now.
+    fn wake(&self) {}
+
     /// The process at the other end.
     fn peer(&self) -> u32;
 
@@ -180,12 +183,21 @@ impl Streams {
 
     /// The peer's consumer is gone; false when it was not known.
     pub(crate) fn end_remote(&self, id: u32) -> bool {
+        self.take_remote(id).inspect(|remote| remote.end()).is_some()
+    }
+
+    /// Takes a consumer of the peer out of the list, to be ended.
+    pub(crate) fn take_remote(&self, id: u32) -> Option<Arc<Remote>> {
         let mut remotes = lock(&self.remotes);
-        let Some(at) = remotes.iter().position(|remote| remote.parcel.id == id) else { return false };
-        let remote = remotes.swap_remove(at);
-        drop(remotes);
-        remote.end();
-        true
+        let at = remotes.iter().position(|remote| remote.parcel.id == id)?;
+        Some(remotes.swap_remove(at))
+    }
+
+    /// The numbers of the peer's consumers, in the order of their making.
+    pub(crate) fn remotes(&self) -> Vec<u32> {
+        let mut ids: Vec<_> = lock(&self.remotes).iter().map(|remote| remote.parcel.id).collect();
+        ids.sort_unstable();
+        ids
     }
 
     /// The connection is over: names the consumers that go with it.

@@ -93,6 +93,10 @@ impl Desk {
             self.held_back.store(false, Ordering::Relaxed);
             let hungry = self.poster.visit(Poster::publish);
             self.tell(hungry);
+            if hungry {
+                // In a turn: no lock of a program's face is held.
+                self.member.carrier().wake();
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a program does with a connection.
 
 use super::consumer::ConsumerBuilder;
+use super::home::Home;
 use super::mailbox::{Mailbox, Wanted};
 use super::message::Message;
 use super::office::Office;
@@ -104,10 +105,6 @@ pub enum Incoming {
 impl Connection {
     pub(super) fn new(mailbox: Arc<Mailbox>, office: Arc<dyn Office>) -> Connection {
         Connection { hold: Arc::new(Hold { mailbox, office }) }
-    }
-
-    pub(super) fn hold(&self) -> &Arc<Hold> {
-        &self.hold
     }
 
     fn mailbox(&self) -> &Mailbox {
@@ -305,12 +302,12 @@ impl Connection {
 
     /// A producer to be, on this connection. See [`Producer`](crate::face::Producer).
     pub fn producer(&self) -> ProducerBuilder {
-        ProducerBuilder::new(self)
+        ProducerBuilder::new(Home::Connection(self.hold.clone()))
     }
 
     /// A consumer to be, on this connection. See [`Consumer`](crate::face::Consumer).
     pub fn consumer(&self) -> ConsumerBuilder {
-        ConsumerBuilder::new(self)
+        ConsumerBuilder::new(Home::Connection(self.hold.clone()))
     }
 
     /// Is it established, and not over?

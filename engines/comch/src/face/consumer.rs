@@ -1,7 +1,8 @@
 //! Consumers.
 
-use super::connection::{Connection, ConsumerId, Hold};
+use super::connection::ConsumerId;
 use super::desk::{Clerk, Desk};
+use super::home::Home;
 use super::opening::{Opening, Opens};
 use super::payload::Imm;
 use super::producer::stream_tasks;
@@ -9,6 +10,7 @@ use super::wakers::{Wakers, note};
 use crate::caps::Caps;
 use crate::consumer::{ConsumerSetup, ReceiveJob};
 use crate::engine::ComchConsumer;
+use crate::streams::Role;
 use core::fmt;
 use core::future::poll_fn;
 use core::task::{Poll, Waker};
@@ -27,7 +29,8 @@ use std::sync::Arc;
 ///
 /// Buffers lie in memory that the consumer lends to the peer while it runs, and belong to the consumer while they are
 /// posted. A consumer without memory takes immediate data alone. It may live on another progress engine, and another
-/// thread, than its connection. It keeps the connection; dropping it stops it.
+/// thread, than its connection. It keeps the connection; dropping it stops it. Likewise on a
+/// [`MessageQueue`](crate::face::MessageQueue), for immediate data alone.
 ///
 /// See [`Producer`](crate::face::Producer) for both in use. Every buffer comes back, filled or with the reason why not:
 ///
@@ -55,7 +58,7 @@ pub struct Consumer {
     memory: Option<Memory>,
     id: u32,
     // The connection goes last.
-    _hold: Arc<Hold>,
+    home: Home,
 }
 
 /// What a producer of the peer sent.
@@ -186,7 +189,9 @@ impl Consumer {
     }
 
     fn submit(&self, buf: Option<Buf>) -> Result<(), (Error, Option<Buf>)> {
-        self.desk.submit(Receive::new(buf), (), None).map_err(|Rejected { error, back }| {
+        let posted = self.desk.submit(Receive::new(buf), (), None);
+        self.home.wake();
+        posted.map_err(|Rejected { error, back }| {
             let error = match error.code() {
                 Code::BadState => Error::new(Code::ConnectionReset, "the consumer has stopped"),
                 _ => error,
@@ -266,7 +271,7 @@ impl Opens for Consumer {
 
     fn open(plan: ConsumerPlan, context: Context<ComchConsumer>) -> Consumer {
         let desk = Desk::new(context, plan.tasks, Intake::default());
-        Consumer { desk, memory: plan.memory, id: plan.id, _hold: plan.hold }
+        Consumer { desk, memory: plan.memory, id: plan.id, home: plan.home }
     }
 }
 
@@ -275,7 +280,7 @@ pub struct ConsumerPlan {
     tasks: u32,
     id: u32,
     memory: Option<Memory>,
-    hold: Arc<Hold>,
+    home: Home,
 }
 
 impl fmt::Debug for ConsumerPlan {
@@ -284,22 +289,23 @@ impl fmt::Debug for ConsumerPlan {
     }
 }
 
-/// A consumer to be: see [`Connection::consumer`].
+/// A consumer to be: see [`Connection::consumer`](crate::face::Connection::consumer) and
+/// [`MessageQueue::consumer`](crate::face::MessageQueue::consumer).
 #[must_use = "a consumer is started by `start`"]
 pub struct ConsumerBuilder {
-    hold: Arc<Hold>,
+    home: Home,
     memory: Option<Memory>,
     tasks: u32,
     imm: Option<u32>,
 }
 
 impl ConsumerBuilder {
-    pub(super) fn new(connection: &Connection) -> ConsumerBuilder {
-        ConsumerBuilder { hold: connection.hold().clone(), memory: None, tasks: 0, imm: None }
+    pub(super) fn new(home: Home) -> ConsumerBuilder {
+        ConsumerBuilder { home, memory: None, tasks: 0, imm: None }
     }
 
     /// Where its buffers lie: memory with the right [`PCI_READ_WRITE`](softdpu_memory::Access::PCI_READ_WRITE), which is
-    /// lent to the peer while the consumer runs.
+    /// lent to the peer while the consumer runs. Consumers of a message queue have none.
     pub fn memory(self, memory: &Memory) -> Self {
         ConsumerBuilder { memory: Some(memory.clone()), ..self }
     }
@@ -317,11 +323,11 @@ impl ConsumerBuilder {
     /// Starts the consumer, to be progressed by `pe`. It runs once the peer has heard of it.
     ///
     /// # Errors
-    /// InvalidValue (a number above the limits of the device), NotPermitted (memory without the right), NotFound (memory
-    /// of another device), BadState (the connection is over), NoMemory (as many consumers as one end may have). One log
-    /// line has the cause.
+    /// InvalidValue (a number above the limits of the device; memory for a message queue), NotPermitted (memory without
+    /// the right), NotFound (memory of another device), BadState (the connection is over), NoMemory (as many consumers
+    /// as there may be). One log line has the cause.
     pub fn start(self, pe: &mut ProgressEngine) -> Result<Opening<Consumer>> {
-        let device = self.hold.office.device();
+        let device = self.home.device();
         let caps = Caps::of(device.function())?;
         let tasks = stream_tasks("receives", self.tasks, caps.max_stream_tasks)?;
         let most = caps.max_imm_data_len;
@@ -330,17 +336,21 @@ impl ConsumerBuilder {
             log::error!(target: crate::LOG, "{imm} bytes of immediate data asked for, the device takes up to {most}");
             return Err(Error::new(Code::InvalidValue, "above a limit of the device"));
         }
+        if let (Some(memory), Home::Queue(queue)) = (&self.memory, &self.home) {
+            log::error!(target: crate::LOG, "{memory:?} for a consumer of {queue:?}, which carries immediate data alone");
+            return Err(Error::new(Code::InvalidValue, "a message queue carries immediate data alone"));
+        }
         if let Some(memory) = &self.memory
             && !memory.access().contains(softdpu_memory::Access::PCI_READ_WRITE)
         {
             log::error!(target: crate::LOG, "{memory:?} grants {:?}; receives need PCI_READ_WRITE", memory.access());
             return Err(Error::new(Code::NotPermitted, "access right missing"));
         }
-        let member = Arc::new(self.hold.mailbox.connection().consumer()?.ending_idle());
+        let member = Arc::new(self.home.member(Role::Consumer)?.ending_idle());
         let id = member.id();
         let setup = ConsumerSetup { member, region: None, memory: self.memory.clone(), tasks, imm };
         let starting = Context::start(pe, device, Some(setup))?;
-        Ok(Opening::new(starting, ConsumerPlan { tasks, id, memory: self.memory, hold: self.hold }))
+        Ok(Opening::new(starting, ConsumerPlan { tasks, id, memory: self.memory, home: self.home }))
     }
 }
 

@@ -1,12 +1,14 @@
 //! Producers.
 
-use super::connection::{Connection, ConsumerId, Hold};
+use super::connection::ConsumerId;
 use super::desk::Desk;
+use super::home::Home;
 use super::opening::{Opening, Opens};
 use super::payload::Payload;
 use super::produce::{Dispatch, Produce, Ticket};
 use crate::caps::Caps;
 use crate::engine::{ComchProducer, ProducerSetup};
+use crate::streams::Role;
 use crate::sync::{AtomicU64, Ordering};
 use core::fmt;
 use core::future::poll_fn;
@@ -29,7 +31,8 @@ pub use super::produce::Returned;
 /// # Back-pressure
 /// Sends wait while the consumer has posted no receive, and while as many are in flight as the producer has tasks. News of
 /// receives that somebody waits for come over the connection: progress the engine of that, too, where it is another one.
-/// A consumer that keeps receives posted is never waited for.
+/// A consumer that keeps receives posted is never waited for. On a [`MessageQueue`](crate::face::MessageQueue) whoever
+/// posts a receive wakes the sends that wait for it.
 ///
 /// ```
 /// # use softdpu::comch::{Client, Server};
@@ -68,7 +71,7 @@ pub struct Producer {
     next: AtomicU64,
     id: u32,
     // The connection goes last.
-    hold: Arc<Hold>,
+    home: Home,
 }
 
 impl Producer {
@@ -202,9 +205,7 @@ impl Producer {
                         if error.code() == Code::Full {
                             break;
                         }
-                        if !asked
-                            && let Some(remote) = self.hold.mailbox.connection().streams.remote(to.get())
-                        {
+                        if !asked && let Some(remote) = self.home.streams().remote(to.get()) {
                             remote.wait(cx.waker());
                         }
                     }
@@ -255,7 +256,7 @@ impl Opens for Producer {
             desk: Desk::new(context, plan.tasks, Dispatch::default()),
             next: AtomicU64::new(0),
             id: plan.id,
-            hold: plan.hold,
+            home: plan.home,
         }
     }
 }
@@ -264,7 +265,7 @@ impl Opens for Producer {
 pub struct ProducerPlan {
     tasks: u32,
     id: u32,
-    hold: Arc<Hold>,
+    home: Home,
 }
 
 impl fmt::Debug for ProducerPlan {
@@ -273,16 +274,17 @@ impl fmt::Debug for ProducerPlan {
     }
 }
 
-/// A producer to be: see [`Connection::producer`].
+/// A producer to be: see [`Connection::producer`](crate::face::Connection::producer) and
+/// [`MessageQueue::producer`](crate::face::MessageQueue::producer).
 #[must_use = "a producer is started by `start`"]
 pub struct ProducerBuilder {
-    hold: Arc<Hold>,
+    home: Home,
     tasks: u32,
 }
 
 impl ProducerBuilder {
-    pub(super) fn new(connection: &Connection) -> ProducerBuilder {
-        ProducerBuilder { hold: connection.hold().clone(), tasks: 0 }
+    pub(super) fn new(home: Home) -> ProducerBuilder {
+        ProducerBuilder { home, tasks: 0 }
     }
 
     /// Sends in flight at a time, 64 unless said.
@@ -294,15 +296,15 @@ impl ProducerBuilder {
     ///
     /// # Errors
     /// InvalidValue (more tasks than the device can do), BadState (the connection is over), NoMemory (as many producers
-    /// as one end may have). One log line has the cause.
+    /// as there may be). One log line has the cause.
     pub fn start(self, pe: &mut ProgressEngine) -> Result<Opening<Producer>> {
-        let device = self.hold.office.device();
+        let device = self.home.device();
         let most = Caps::of(device.function())?.max_stream_tasks;
         let tasks = stream_tasks("sends", self.tasks, most)?;
-        let member = Arc::new(self.hold.mailbox.connection().producer()?.ending_idle());
+        let member = Arc::new(self.home.member(Role::Producer)?.ending_idle());
         let id = member.id();
         let starting = Context::start(pe, device, Some(ProducerSetup { member, tasks }))?;
-        Ok(Opening::new(starting, ProducerPlan { tasks, id, hold: self.hold }))
+        Ok(Opening::new(starting, ProducerPlan { tasks, id, home: self.home }))
     }
 }
 

@@ -4,7 +4,7 @@ use core::task::Waker;
 
 /// A few wakers; more of them take an allocation.
 #[derive(Debug, Default)]
-pub(super) struct Wakers {
+pub(crate) struct Wakers {
     few: [Option<Waker>; 4],
     more: Vec<Waker>,
 }
@@ -17,7 +17,7 @@ impl Wakers {
         }
     }
 
-    pub(super) fn add_all(&mut self, wakers: &mut Vec<Waker>) {
+    pub(crate) fn add_all(&mut self, wakers: &mut Vec<Waker>) {
         wakers.drain(..).for_each(|waker| self.add(waker));
     }
 
@@ -31,9 +31,9 @@ impl Wakers {
     }
 
     /// Calls them where something is locked that they might need, at the rare end of a context whose progress engine was
-    /// dropped.
+    /// dropped, or of a message queue's consumer.
     #[cold]
-    pub(super) fn wake_elsewhere(self) {
+    pub(crate) fn wake_elsewhere(self) {
         if self.is_empty() {
             return;
         }
