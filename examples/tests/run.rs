@@ -1,7 +1,9 @@
 //! Runs every example.
 
+use std::io::{BufRead, BufReader};
+use std::net::UdpSocket;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 fn watchdog() {
@@ -152,4 +154,79 @@ fn rdma_ping_pong() {
 fn rdma_kv() {
     run_in_folder("rdma_kv", &[], &["500 values found by"]);
     run_in_folder("rdma_kv", &["two"], &["500 values found by"]);
+}
+
+/// A program that runs until somebody ends it.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn tool(line: &str) -> bool {
+    let mut words = line.split(' ');
+    let mut command = Command::new(words.next().expect("a line has a word"));
+    command.args(words).output().is_ok_and(|output| output.status.success())
+}
+
+/// The program at a TAP interface, and this machine's own tools at the other end, in a network name space of their own.
+#[test]
+fn udp_echo() {
+    const INSIDE: &str = "SOFTDPU_EXAMPLES_INSIDE";
+    if std::env::var_os(INSIDE).is_some() {
+        return echoes();
+    }
+    if !tool("unshare -n true") {
+        println!("skipped: no right, or no tool, to make a network name space");
+        return;
+    }
+    watchdog();
+    let mut inside = Command::new("unshare");
+    inside.arg("-n").arg(std::env::current_exe().expect("this test has a path"));
+    inside.args(["--exact", "udp_echo", "--nocapture"]);
+    assert!(inside.env(INSIDE, "1").status().expect("it ran a moment ago").success());
+}
+
+fn echoes() {
+    watchdog();
+    if !tool("ip tuntap add sd0 mode tap") {
+        println!("skipped: no tool, or no driver, to make a TAP interface");
+        return;
+    }
+    assert!(tool("ip addr add 192.0.2.1/24 dev sd0") && tool("ip link set sd0 up"));
+    let folder = std::env::temp_dir().join(format!("softdpu-examples-{}-udp_echo", std::process::id()));
+    let mut command = Command::new(program("udp_echo"));
+    command.env("SOFTDPU_PORT_p0", "tap:sd0").env("SOFTDPU_RUNTIME_DIR", &folder);
+    for name in ["SOFTDPU_CONFIG", "SOFTDPU_PROFILE", "SOFTDPU_SIDE"] {
+        command.env_remove(name);
+    }
+    let mut server = Server(command.stdout(Stdio::piped()).spawn().expect("the example is there"));
+    let mut said = String::new();
+    BufReader::new(server.0.stdout.take().expect("it is piped")).read_line(&mut said).expect("text");
+    assert_eq!(said, "192.0.2.2 answers\n");
+
+    let socket = UdpSocket::bind("192.0.2.1:0").expect("the address is there");
+    socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a time");
+    socket.connect("192.0.2.2:7").expect("a route");
+    for len in [1, 2, 17, 100, 1471, 1472] {
+        let sent: Vec<u8> = (0..len).map(|at| (at * 7 + len) as u8).collect();
+        let mut got = [0; 2048];
+        socket.send(&sent).expect("it is sent");
+        let n = socket.recv(&mut got).expect("an answer");
+        assert!(got[..n] == sent, "other bytes came back of {len}: {n}");
+    }
+    if !tool("ping -V") {
+        println!("pings skipped: no ping here");
+    } else {
+        assert!(tool("ping -c 3 -i 0.2 -W 20 192.0.2.2"));
+        assert!(tool("ping -c 1 -s 1472 -W 20 192.0.2.2"));
+        // Somebody else's address is not answered for.
+        assert!(!tool("ping -c 1 -W 1 192.0.2.3"));
+    }
+    assert!(server.0.try_wait().expect("a child").is_none(), "it has ended by itself");
+    drop(server);
+    let _ = std::fs::remove_dir_all(&folder);
 }

@@ -364,7 +364,7 @@ fn measurements_have_all_their_columns() {
     }
     let table =
         ok(softdpu(&folder).args(["bench", "all", "--seconds", "0.01", "--sizes", "4K", "--depth", "4"]));
-    assert!(["memcpy", "erasure_coding"].iter().all(|word| table.contains(word)), "{table}");
+    assert!(["memcpy", "erasure_coding", "frame"].iter().all(|word| table.contains(word)), "{table}");
 }
 
 #[test]
@@ -470,4 +470,34 @@ fn one_sided_access_is_measured_between_processes() {
     assert_eq!(columns("depth"), "1 1 4 4 1 1 4 4");
     assert!(rows.iter().all(|row| row["ns_per_task"].as_f64().unwrap() > 0.0), "{rows:?}");
     assert!(rows.iter().all(|row| row["p50_ns"].as_u64().unwrap() > 0), "{rows:?}");
+}
+
+#[test]
+fn frames_are_measured_from_queue_to_queue() {
+    let _watchdog = watchdog("frames_are_measured_from_queue_to_queue");
+    let folder = folder("bench eth");
+    let mut bench = softdpu(&folder);
+    bench.args(["bench", "eth", "--json", "--seconds", "0.02", "--depth", "1,4", "--wait", "both"]);
+    let document = json(&ok(&mut bench));
+    let rows = document["rows"].as_array().unwrap();
+    let columns = |name: &str| rows.iter().map(|row| row[name].to_string()).collect::<Vec<_>>().join(" ");
+    assert_eq!(columns("engine"), ["\"eth\""; 8].join(" "));
+    assert_eq!(columns("size"), "64 64 64 64 1514 1514 1514 1514");
+    assert_eq!(columns("depth"), "1 4 1 4 1 4 1 4");
+    for row in rows {
+        for name in ["ns_per_task", "yardstick_bytes_per_s", "ratio", "p50_ns"] {
+            assert!(row[name].as_f64().unwrap() > 0.0, "{name} in {row}");
+        }
+    }
+    // By the name of either queue; what no frame can be is left out.
+    for name in ["eth_rxq", "eth_txq"] {
+        let mut bench = softdpu(&folder);
+        bench.args(["bench", name, "--json", "--seconds", "0.01", "--sizes", "13,9600,9601", "--depth", "1"]);
+        let document = json(&ok(&mut bench));
+        let sizes: Vec<_> = document["rows"].as_array().unwrap().iter().map(|row| &row["size"]).collect();
+        assert_eq!(sizes, [9600]);
+    }
+    // Host functions are wired to the card's end, which is not among them.
+    let error = fails(softdpu(&folder).args(["bench", "eth", "--side", "host"]), 1);
+    assert!(error.contains("wired"), "{error}");
 }

@@ -104,7 +104,8 @@ impl Receiver {
         self.inbox.poll(cx.waker())
     }
 
-    /// A frame that is here already.
+    /// A frame that is here already. Progress counts a frame once, when it comes in: whoever sleeps in
+    /// [`ProgressEngine::wait`] takes until there is none before sleeping again.
     pub fn try_next(&mut self) -> Option<Frame> {
         self.inbox.try_take()
     }

@@ -10,6 +10,7 @@ mod comch;
 mod compress;
 mod dma;
 mod erasure_coding;
+mod eth;
 mod lane;
 mod measure;
 mod memcpy;
@@ -41,7 +42,8 @@ pub(crate) struct Row {
     pub(crate) size: u64,
     pub(crate) depth: u32,
     pub(crate) threads: u32,
-    /// Which interface: `handler`, `future`, or `call` where the program looks for what came (comch, rdma).
+    /// Which interface: `handler`, `future`, or `call` where the program looks for what came (comch, eth,
+    /// rdma).
     pub(crate) face: &'static str,
     /// How completions are waited for: `poll` or `event`.
     pub(crate) wait: &'static str,
@@ -72,9 +74,15 @@ pub(crate) const ENGINES: &[(EngineKind, Bench)] = &[
     (EngineKind::Compress, compress::rows),
     (EngineKind::Dma, dma::rows),
     (EngineKind::ErasureCoding, erasure_coding::rows),
+    (EngineKind::EthTxq, eth::rows),
     (EngineKind::Rdma, rdma::rows),
     (EngineKind::Sha, sha::rows),
 ];
+
+/// What the bench calls an engine: both kinds of Ethernet queues are measured together.
+pub(crate) fn name(kind: EngineKind) -> &'static str {
+    if kind == EngineKind::EthTxq { eth::NAME } else { kind.name() }
+}
 
 pub(crate) fn main(arguments: Parser) -> Outcome {
     let Some(options) = Options::parse(arguments)? else { return output::print(&options::help()) };
@@ -91,7 +99,7 @@ fn here(options: &Options) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     for (kind, bench) in ENGINES.iter().filter(|(kind, _)| options.engine.is_none_or(|e| e == *kind)) {
         if options.engine.is_none() && !machine.functions().iter().any(|f| f.supports(*kind)) {
-            eprintln!("softdpu: {} is left out: no device has this engine", kind.name());
+            eprintln!("softdpu: {} is left out: no device has this engine", name(*kind));
             continue;
         }
         rows.extend(bench(&machine, options).map_err(Failure::failed)?);
@@ -133,7 +141,7 @@ fn text(rows: &[Row]) -> String {
             format!("{:.3}", r.bytes_per_s / 1e9),
             r.yardstick.to_owned(),
             format!("{:.3}", r.yardstick_bytes_per_s / 1e9),
-            format!("{:.2}", r.ratio),
+            ratio_text(r.ratio),
             micros(r.p50_ns),
             micros(r.p99_ns),
             micros(r.p999_ns),
@@ -142,6 +150,11 @@ fn text(rows: &[Row]) -> String {
         table.row(cells);
     }
     table.text(&[2, 3, 4, 7, 8, 10, 11, 12, 13, 14])
+}
+
+/// Two decimals; four for what is far below 1.
+fn ratio_text(ratio: f64) -> String {
+    if ratio < 0.1 { format!("{ratio:.4}") } else { format!("{ratio:.2}") }
 }
 
 fn micros(ns: u64) -> String {

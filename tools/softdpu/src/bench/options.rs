@@ -8,7 +8,7 @@ use lexopt::prelude::*;
 use softdpu::Reach;
 use softdpu::card::EngineKind;
 
-use super::ENGINES;
+use super::{ENGINES, name};
 use crate::card::{CARD_HELP, CardOptions};
 use crate::message::Failure;
 
@@ -17,12 +17,14 @@ Measures an engine against what the processor does alone, in the same run.
 
 Usage: softdpu bench [OPTIONS] ENGINE
 
-ENGINE is aes_gcm, comch, compress, dma, erasure_coding (or ec), rdma, sha, or all for every engine of this version.
+ENGINE is aes_gcm, comch, compress, dma, erasure_coding (or ec), eth (or eth_rxq, eth_txq), rdma, sha, or all for every
+engine of this version.
 comch measures between two processes: sizes up to 1K as messages (--wait event: while both sleep), longer ones as
-buffers from a producer to a consumer. rdma measures writes and reads in memory of another process.
+buffers from a producer to a consumer. rdma measures writes and reads in memory of another process. eth measures frames
+from a send queue to a receive queue over the wire of two ports.
 
 Options:
-  --sizes LIST                bytes per task, with K, M or G (default 64,4K,64K,1M,4M)
+  --sizes LIST                bytes per task, with K, M or G (default 64,4K,64K,1M,4M; eth 64,1514)
   --depth LIST                tasks in flight (default 1,32)
   --threads LIST              threads, each with its own context (default 1)
   --wait poll|event|both      look for completions all the time, or sleep until told (default poll)
@@ -54,6 +56,8 @@ pub(crate) struct Options {
     pub(crate) card: CardOptions,
     pub(crate) json: bool,
     pub(crate) sizes: Vec<u64>,
+    /// The same for frames, which have sizes of their own unless some are asked for.
+    pub(crate) frame_sizes: Vec<u64>,
     pub(crate) depths: Vec<u32>,
     pub(crate) threads: Vec<u32>,
     pub(crate) waits: Vec<Wait>,
@@ -103,6 +107,7 @@ impl Options {
             card: CardOptions::default(),
             json: false,
             sizes: vec![64, 4 << 10, 64 << 10, 1 << 20, 4 << 20],
+            frame_sizes: vec![64, 1514],
             depths: vec![1, 32],
             threads: vec![1],
             waits: vec![Wait::Poll],
@@ -116,7 +121,10 @@ impl Options {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
                 Long("json") => options.json = true,
-                Long("sizes") => options.sizes = list(&arguments.value()?, "--sizes", 1 << 40)?,
+                Long("sizes") => {
+                    options.sizes = list(&arguments.value()?, "--sizes", 1 << 40)?;
+                    options.frame_sizes.clone_from(&options.sizes);
+                }
                 Long("depth") => options.depths = small_list(&arguments.value()?, "--depth", MAX_DEPTH)?,
                 Long("threads") => {
                     options.threads = small_list(&arguments.value()?, "--threads", MAX_THREADS)?
@@ -185,12 +193,16 @@ fn which_engine(engine: Option<OsString>) -> Result<Option<EngineKind>, Failure>
     if engine.as_ref().is_some_and(|e| e == "all") {
         return Ok(None);
     }
-    let wanted = engine.as_ref().and_then(|e| e.to_str()?.parse().ok());
+    let wanted = engine.as_ref().and_then(|e| match e.to_str()? {
+        // Two engines that are measured together.
+        "eth" | "eth_rxq" => Some(EngineKind::EthTxq),
+        name => name.parse().ok(),
+    });
     let mut kinds = ENGINES.iter().map(|(kind, _)| *kind);
     kinds.find(|kind| Some(*kind) == wanted).map(Some).ok_or_else(|| {
         let given =
             engine.map_or("no engine given".to_owned(), |e| format!("no bench for '{}'", e.display()));
-        let names: Vec<_> = ENGINES.iter().map(|(kind, _)| kind.name()).chain(["all"]).collect();
+        let names: Vec<_> = ENGINES.iter().map(|(kind, _)| name(*kind)).chain(["all"]).collect();
         Failure::usage(format!("bench: {given}; this version measures: {}", names.join(", ")))
     })
 }
