@@ -222,7 +222,8 @@ fn first_use_by_two_commands_at_once() {
     let build = kit().root().parent().unwrap().to_owned();
     let profile = folder.join("target/debug");
     fs::create_dir_all(&profile).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_softdpu"), profile.join("softdpu")).unwrap();
+    // A link, since a copy could not be run while another test's child still holds it open for writing.
+    fs::hard_link(env!("CARGO_BIN_EXE_softdpu"), profile.join("softdpu")).unwrap();
     let fresh = || command(profile.join("softdpu"), &folder);
     let error = fails(fresh().args(["cc", "--libs"]), 1);
     assert!(error.contains("has not been built") && error.contains("cargo build"), "{error}");
