@@ -3,7 +3,9 @@
 //! Hot entry points (submit, progress, buffer getters) do without it: an `extern "C"` function aborts on unwind by
 //! itself, which costs nothing while nobody panics.
 
-use softdpu_status::{Code, Result};
+pub use crate::handle::{context_of, put};
+
+use softdpu_status::{Code, Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// `DOCA_SUCCESS`.
@@ -34,4 +36,14 @@ pub fn number(result: Result<()>) -> i32 {
         Ok(()) => SUCCESS,
         Err(error) => error.code().number(),
     }
+}
+
+/// Refuses a NULL argument; `log` is the log target of the engine.
+///
+/// # Errors
+/// Always: InvalidValue.
+#[cold]
+pub fn null<T>(log: &str, call: &str, what: &str) -> Result<T> {
+    log::error!(target: log, "{call}: {what} is NULL");
+    Err(Error::new(Code::InvalidValue, "argument is NULL"))
 }

@@ -9,13 +9,13 @@
 )]
 
 use crate::context::Core;
-use crate::engine::{Shape, Work};
+use crate::engine::{EngineInfo, Shape, Work};
 use crate::pe::Pe;
 use crate::slot::Slot;
 use crate::sync::{AtomicU8, AtomicU32};
 use core::cell::UnsafeCell;
-use softdpu_memory::handle::{Object, Slab, kind};
-use softdpu_status::{Code, Result};
+use softdpu_memory::handle::{Object, Slab, checked, kind};
+use softdpu_status::{Code, Error, Result};
 
 // SAFETY: repr(C), head first.
 unsafe impl Object for Core {
@@ -26,6 +26,40 @@ unsafe impl Object for Core {
 unsafe impl Object for Pe {
     const KIND: u32 = kind::PE;
     const NAME: &'static str = "progress engine";
+}
+
+/// The context behind a handle of C, if it is one of this engine.
+///
+/// # Safety
+/// NULL or a handle of this library.
+///
+/// # Errors
+/// InvalidValue, with one log line: NULL, another kind of object, destroyed, or a context of another engine.
+pub unsafe fn context_of(core: *const Core, engine: &EngineInfo, call: &str) -> Result<&'static Core> {
+    // SAFETY: the caller's promise.
+    let found = unsafe { checked(core, call)? };
+    if !found.is_of(engine) {
+        log::error!(target: "softdpu::handle", "{call}: context {core:p} is a {} context, not a {} context",
+            found.info().name, engine.name);
+        return Err(Error::new(Code::InvalidValue, "a context of another kind"));
+    }
+    Ok(found.as_static())
+}
+
+/// Stores a result through an out parameter of C; `log` is the log target of the engine.
+///
+/// # Safety
+/// `to` is NULL or good for one write.
+///
+/// # Errors
+/// InvalidValue, with one log line: NULL.
+pub unsafe fn put<T>(log: &str, call: &str, name: &str, to: *mut T, value: T) -> Result<()> {
+    if to.is_null() {
+        return crate::entry::null(log, call, name);
+    }
+    // SAFETY: not NULL, and the caller's promise.
+    unsafe { to.write(value) };
+    Ok(())
 }
 
 static CORES: Slab<Core> = Slab::new();

@@ -24,7 +24,8 @@ use softdpu_memory::node::{Lent, Node};
 use softdpu_room::calls::Completion;
 use softdpu_room::context::{Core, State};
 use softdpu_room::engine::Engine;
-use softdpu_room::entry::{guard, guard_unforked, guard_value, number};
+use softdpu_room::entry::context_of;
+use softdpu_room::entry::{self, guard, guard_unforked, guard_value, number};
 use softdpu_room::life::Equipment;
 use softdpu_room::slot::Slot;
 use softdpu_status::{Code, Error, Result};
@@ -37,18 +38,11 @@ static KEY_SLAB: Slab<KeyObject> = Slab::new();
 
 unsafe fn context<'a>(aes_gcm: *const Core, call: &str) -> Result<&'a Core> {
     // SAFETY: handles of this library, as the contract demands.
-    let core = unsafe { checked(aes_gcm, call)? };
-    if core.info().kind != AesGcm::INFO.kind {
-        log::error!(target: "softdpu::handle",
-            "{call}: context {aes_gcm:p} is a {} context, not an aes_gcm context", core.info().name);
-        return Err(Error::new(Code::InvalidValue, "not an aes_gcm context"));
-    }
-    Ok(core)
+    unsafe { context_of(aes_gcm, AesGcm::INFO, call) }
 }
 
 fn null_argument<T>(call: &str, what: &str) -> Result<T> {
-    log::error!(target: "softdpu::aes_gcm", "{call}: {what} is NULL");
-    Err(Error::new(Code::InvalidValue, "argument is NULL"))
+    entry::null("softdpu::aes_gcm", call, what)
 }
 
 fn invalid<T>(what: &'static str, line: core::fmt::Arguments<'_>) -> Result<T> {

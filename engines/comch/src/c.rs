@@ -33,9 +33,9 @@ pub use streams::*;
 pub use tasks::*;
 
 use crate::lent::Handle;
-use softdpu_memory::handle::checked;
 use softdpu_room::context::Core;
-use softdpu_room::engine::EngineInfo;
+use softdpu_room::entry;
+use softdpu_room::entry::context_of as context;
 use softdpu_status::{Code, Error, Result};
 use std::fmt::Arguments;
 
@@ -44,8 +44,7 @@ const PART: u32 = 0;
 
 #[cold]
 fn null<T>(call: &str, what: &str) -> Result<T> {
-    log::error!(target: crate::LOG, "{call}: {what} is NULL");
-    Err(Error::new(Code::InvalidValue, "argument is NULL"))
+    entry::null(crate::LOG, call, what)
 }
 
 #[cold]
@@ -56,24 +55,8 @@ fn refuse<T>(code: Code, what: &'static str, line: Arguments<'_>) -> Result<T> {
 
 /// Stores a result through an out parameter.
 unsafe fn put<T>(call: &str, name: &str, to: *mut T, value: T) -> Result<()> {
-    if to.is_null() {
-        return null(call, name);
-    }
-    // SAFETY: a non-NULL out parameter of the program.
-    unsafe { to.write(value) };
-    Ok(())
-}
-
-/// The context behind a handle, if it is of this kind.
-unsafe fn context(core: *const Core, info: &EngineInfo, call: &str) -> Result<&'static Core> {
-    // SAFETY: handles of this library, as the contract demands.
-    let found = unsafe { checked(core, call)? };
-    if !found.is_of(info) {
-        log::error!(target: "softdpu::handle", "{call}: context {core:p} is a {} context, not a {} context",
-            found.info().name, info.name);
-        return Err(Error::new(Code::InvalidValue, "a context of another kind"));
-    }
-    Ok(found.as_static())
+    // SAFETY: an out parameter of the program, or NULL.
+    unsafe { entry::put(crate::LOG, call, name, to, value) }
 }
 
 /// Gives a context its part, which goes with it.

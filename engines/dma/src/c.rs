@@ -18,7 +18,8 @@ use softdpu_memory::node::{Lent, Node};
 use softdpu_room::calls::Completion;
 use softdpu_room::context::{Core, State};
 use softdpu_room::engine::Engine;
-use softdpu_room::entry::{guard, guard_unforked, guard_value};
+use softdpu_room::entry::context_of;
+use softdpu_room::entry::{self, guard, guard_unforked, guard_value};
 use softdpu_room::slot::Slot;
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
@@ -30,17 +31,11 @@ const ORDERED: u32 = 1;
 
 unsafe fn context<'a>(dma: *const Core, call: &str) -> Result<&'a Core> {
     // SAFETY: handles of this library, as the contract demands.
-    let core = unsafe { checked(dma, call)? };
-    if !core.is_of(Dma::INFO) {
-        log::error!(target: "softdpu::handle", "{call}: context {dma:p} is a {} context, not a dma context", core.info().name);
-        return Err(Error::new(Code::InvalidValue, "not a dma context"));
-    }
-    Ok(core)
+    unsafe { context_of(dma, Dma::INFO, call) }
 }
 
 fn null<T>(call: &str, what: &str) -> Result<T> {
-    log::error!(target: "softdpu::dma", "{call}: {what} is NULL");
-    Err(Error::new(Code::InvalidValue, "argument is NULL"))
+    entry::null("softdpu::dma", call, what)
 }
 
 #[unsafe(no_mangle)]
@@ -170,7 +165,7 @@ pub unsafe extern "C" fn doca_dma_task_memcpy_alloc_init(
         _ => {
             // SAFETY: a handle, or NULL.
             let refusal = unsafe { context(dma, CALL) }.and_then(|_| null::<()>(CALL, "task"));
-            return softdpu_room::entry::number(refusal.map(|_| ()));
+            return entry::number(refusal.map(|_| ()));
         }
     };
     let slot = match core.allocate_checked(MEMCPY, user_data, CALL) {

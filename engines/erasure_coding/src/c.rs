@@ -20,34 +20,24 @@ use softdpu_memory::node::{Lent, Node};
 use softdpu_room::calls::Completion;
 use softdpu_room::context::{Core, State};
 use softdpu_room::engine::Engine;
-use softdpu_room::entry::{guard, guard_unforked, guard_value};
+use softdpu_room::entry::context_of;
+use softdpu_room::entry::{self, guard, guard_unforked, guard_value};
 use softdpu_room::slot::Slot;
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
 
 fn null<T>(call: &str, name: &str) -> Result<T> {
-    log::error!(target: "softdpu::erasure_coding", "{call}: {name} is NULL");
-    Err(Error::new(Code::InvalidValue, "argument is NULL"))
+    entry::null("softdpu::erasure_coding", call, name)
 }
 
 unsafe fn put<T>(call: &str, name: &str, to: *mut T, value: T) -> Result<()> {
-    if to.is_null() {
-        return null(call, name);
-    }
-    // SAFETY: non-NULL out parameter.
-    unsafe { to.write(value) };
-    Ok(())
+    // SAFETY: an out parameter of the program, or NULL.
+    unsafe { entry::put("softdpu::erasure_coding", call, name, to, value) }
 }
 
 unsafe fn context(ec: *const Core, call: &str) -> Result<&'static Core> {
     // SAFETY: handles of this library, as the contract demands.
-    let core = unsafe { checked(ec, call)? };
-    if core.info().kind != ErasureCoding::INFO.kind {
-        let name = core.info().name;
-        log::error!(target: "softdpu::handle", "{call}: context {ec:p} is a {name} context, not an erasure_coding context");
-        return Err(Error::new(Code::InvalidValue, "not an erasure coding context"));
-    }
-    Ok(core.as_static())
+    unsafe { context_of(ec, ErasureCoding::INFO, call) }
 }
 
 unsafe fn caps(devinfo: *const DeviceRecord, call: &str) -> Result<Caps> {

@@ -34,9 +34,11 @@ pub use tx_batches::*;
 pub use tx_setup::*;
 pub use tx_tasks::*;
 
-use softdpu_memory::handle::{DEAD_BIT, Head, checked, explain, kind, live};
+use softdpu_memory::handle::{DEAD_BIT, Head, explain, kind, live};
 use softdpu_room::context::{Core, State};
 use softdpu_room::engine::EngineInfo;
+use softdpu_room::entry;
+use softdpu_room::entry::context_of as context;
 use softdpu_room::slot::Slot;
 use softdpu_status::{Code, Error, Result};
 use std::fmt::Arguments;
@@ -47,8 +49,7 @@ const PART: u32 = 0;
 
 #[cold]
 fn null<T>(call: &str, what: &str) -> Result<T> {
-    log::error!(target: crate::LOG, "{call}: {what} is NULL");
-    Err(Error::new(Code::InvalidValue, "argument is NULL"))
+    entry::null(crate::LOG, call, what)
 }
 
 #[cold]
@@ -59,12 +60,8 @@ fn refuse<T>(code: Code, what: &'static str, line: Arguments<'_>) -> Result<T> {
 
 /// Stores a result through an out parameter.
 unsafe fn put<T>(call: &str, name: &str, to: *mut T, value: T) -> Result<()> {
-    if to.is_null() {
-        return null(call, name);
-    }
-    // SAFETY: a non-NULL out parameter of the program.
-    unsafe { to.write(value) };
-    Ok(())
+    // SAFETY: an out parameter of the program, or NULL.
+    unsafe { entry::put(crate::LOG, call, name, to, value) }
 }
 
 /// Refuses a value outside `from..=to`.
@@ -81,18 +78,6 @@ fn asked(wanted: bool, call: &str, what: &'static str) -> Result<()> {
         return Ok(());
     }
     refuse(Code::InvalidValue, what, format_args!("{call}: {what}: the queue was not set up for it"))
-}
-
-/// The context behind a handle, if it is of this kind.
-unsafe fn context(core: *const Core, info: &EngineInfo, call: &str) -> Result<&'static Core> {
-    // SAFETY: handles of this library, as the contract demands.
-    let found = unsafe { checked(core, call)? };
-    if !found.is_of(info) {
-        log::error!(target: "softdpu::handle", "{call}: context {core:p} is a {} context, not a {} context",
-            found.info().name, info.name);
-        return Err(Error::new(Code::InvalidValue, "a context of another kind"));
-    }
-    Ok(found.as_static())
 }
 
 /// Gives a context its part, which goes with it.

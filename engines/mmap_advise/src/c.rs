@@ -16,7 +16,8 @@ use softdpu_memory::node::{Lent, Node};
 use softdpu_room::calls::Completion;
 use softdpu_room::context::{Core, State};
 use softdpu_room::engine::Engine;
-use softdpu_room::entry::{guard, guard_unforked, number};
+use softdpu_room::entry::context_of;
+use softdpu_room::entry::{self, guard, guard_unforked, number};
 use softdpu_room::slot::Slot;
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
@@ -26,18 +27,11 @@ const NUM_TASKS: u32 = 0;
 
 unsafe fn context(advise: *const Core, call: &str) -> Result<&'static Core> {
     // SAFETY: handles of this library, as the contract demands.
-    let core = unsafe { checked(advise, call)? };
-    if !core.is_of(MmapAdvise::INFO) {
-        log::error!(target: "softdpu::handle", "{call}: context {advise:p} is a {} context, not a mmap_advise context",
-            core.info().name);
-        return Err(Error::new(Code::InvalidValue, "not a mmap_advise context"));
-    }
-    Ok(core.as_static())
+    unsafe { context_of(advise, MmapAdvise::INFO, call) }
 }
 
 fn null<T>(call: &str, what: &str) -> Result<T> {
-    log::error!(target: "softdpu::mmap_advise", "{call}: {what} is NULL");
-    Err(Error::new(Code::InvalidValue, "argument is NULL"))
+    entry::null("softdpu::mmap_advise", call, what)
 }
 
 unsafe fn caps(devinfo: *const DeviceRecord, call: &str) -> Result<Caps> {

@@ -44,7 +44,8 @@ use core::ptr::null;
 use softdpu_memory::handle::{OpenDevice, checked};
 use softdpu_room::context::{Core, State};
 use softdpu_room::engine::Engine;
-use softdpu_room::entry::{guard, guard_unforked, guard_value};
+use softdpu_room::entry::context_of;
+use softdpu_room::entry::{self, guard, guard_unforked, guard_value};
 use softdpu_room::life::Equipment;
 use softdpu_status::{Code, Error, Result};
 use std::sync::{Arc, Mutex};
@@ -63,18 +64,11 @@ pub(crate) fn control(core: &Core, call: &str) -> Result<Arc<Control>> {
 
 pub(crate) unsafe fn context<'a>(rdma: *const Core, call: &str) -> Result<&'a Core> {
     // SAFETY: handles of this library, as the contract demands.
-    let core = unsafe { checked(rdma, call)? };
-    if !core.is_of(Rdma::INFO) {
-        log::error!(target: "softdpu::handle", "{call}: context {rdma:p} is a {} context, not an rdma context",
-            core.info().name);
-        return Err(Error::new(Code::InvalidValue, "not an rdma context"));
-    }
-    Ok(core)
+    unsafe { context_of(rdma, Rdma::INFO, call) }
 }
 
 pub(crate) fn null_argument<T>(call: &str, what: &str) -> Result<T> {
-    log::error!(target: crate::LOG, "{call}: {what} is NULL");
-    Err(Error::new(Code::InvalidValue, "argument is NULL"))
+    entry::null(crate::LOG, call, what)
 }
 
 /// Refuses a NULL output before anything is done for it.

@@ -22,6 +22,7 @@ use softdpu_memory::node::{Lent, Node};
 use softdpu_room::calls::Completion;
 use softdpu_room::context::{Core, State};
 use softdpu_room::engine::Engine;
+use softdpu_room::entry::context_of;
 use softdpu_room::entry::{guard, guard_unforked, guard_value};
 use softdpu_room::slot::Slot;
 use softdpu_status::{Code, Error, Result};
@@ -32,13 +33,8 @@ const HASH: usize = 0;
 const PARTIAL: usize = 1;
 
 unsafe fn context(sha: *const Core, call: &str) -> Result<&'static Core> {
-    // SAFETY: a handle of this library or NULL, as the contract demands.
-    let core = unsafe { checked(sha, call)? };
-    if core.info().kind != Sha::INFO.kind {
-        log::error!(target: "softdpu::handle", "{call}: context {sha:p} is a {} context, not a sha context", core.info().name);
-        return Err(Error::new(Code::InvalidValue, "not a sha context"));
-    }
-    Ok(core.as_static())
+    // SAFETY: handles of this library, as the contract demands.
+    unsafe { context_of(sha, Sha::INFO, call) }
 }
 
 #[cold]

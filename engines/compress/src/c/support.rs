@@ -9,25 +9,20 @@ use softdpu_memory::node::{Lent, Node};
 use softdpu_room::calls::Completion;
 use softdpu_room::context::{Core, State};
 use softdpu_room::engine::Engine;
+use softdpu_room::entry;
+use softdpu_room::entry::context_of;
 use softdpu_room::slot::Slot;
 use softdpu_status::{Code, Error, Result};
 
 /// The context behind a handle, if it is one of this engine.
 pub(super) unsafe fn context<'a>(compress: *const Core, call: &str) -> Result<&'a Core> {
     // SAFETY: handles of this library, as the contract demands.
-    let core = unsafe { checked(compress, call)? };
-    if core.info().kind != Compress::INFO.kind {
-        log::error!(target: "softdpu::handle",
-            "{call}: context {compress:p} is a {} context, not a compress context", core.info().name);
-        return Err(Error::new(Code::InvalidValue, "not a compress context"));
-    }
-    Ok(core)
+    unsafe { context_of(compress, Compress::INFO, call) }
 }
 
 /// Refuses a NULL argument.
 pub(super) fn null<T>(call: &str, what: &str) -> Result<T> {
-    log::error!(target: "softdpu::compress", "{call}: {what} is NULL");
-    Err(Error::new(Code::InvalidValue, "argument is NULL"))
+    entry::null("softdpu::compress", call, what)
 }
 
 /// Stores a result.
