@@ -12,7 +12,7 @@ use crate::dev::{DevInfo, function};
 use softdpu_memory::device::Device;
 use softdpu_memory::handle::{Head, Object, OpenDevice, Slab, checked, kind};
 use softdpu_room::clock::{self, Clock, Reading};
-use softdpu_room::entry::{guard, guard_unforked};
+use softdpu_room::entry::{self, guard, guard_unforked};
 use softdpu_status::{Code, Error, Result};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -68,11 +68,6 @@ fn known(number: u64, call: &str) -> Result<Clock> {
     })
 }
 
-fn null<T>(call: &str, what: &str) -> Result<T> {
-    log::error!(target: LOG, "{call}: {what} is NULL");
-    Err(Error::new(Code::InvalidValue, "argument is NULL"))
-}
-
 macro_rules! capabilities {
     ($($name:ident;)*) => {$(
         /// Every card has it.
@@ -97,7 +92,7 @@ pub unsafe extern "C" fn doca_clock_create(dev: *const OpenDevice, clock: *mut *
         // SAFETY: a handle, or NULL.
         let device = unsafe { checked(dev, CALL)? }.device().clone();
         if clock.is_null() {
-            return null(CALL, "clock");
+            return entry::null(LOG, CALL, "clock");
         }
         let made = CLOCKS.make(ClockObject { head: Head::unborn(), _device: device })?;
         // SAFETY: a non-NULL out parameter.
@@ -129,7 +124,7 @@ pub unsafe extern "C" fn doca_clock_get_timestamp(
         // SAFETY: a handle, or NULL.
         unsafe { checked(clock, CALL)? };
         if clock_ts.is_null() {
-            return null(CALL, "clock_ts");
+            return entry::null(LOG, CALL, "clock_ts");
         }
         let reading = clock::read(known(clock_type, CALL)?)?;
         // SAFETY: a non-NULL out parameter.
@@ -152,7 +147,7 @@ pub unsafe extern "C" fn doca_clock_get_crosstimestamp(
         // SAFETY: a handle, or NULL.
         unsafe { checked(clock, CALL)? };
         if primary_clock_ts.is_null() || nic_clock_ts.is_null() || error_margin_nsecs.is_null() {
-            return null(CALL, "an output");
+            return entry::null(LOG, CALL, "an output");
         }
         let (primary, card) = (known(primary_clock_type, CALL)?, known(nic_clock_type, CALL)?);
         if !card.is_of_card() {

@@ -10,7 +10,7 @@ use crate::dev::{DevInfo, function};
 use softdpu_memory::handle::{checked, live};
 use softdpu_room::calls::StateChanged;
 use softdpu_room::context::{Core, State};
-use softdpu_room::entry::{guard, guard_unforked, guard_value};
+use softdpu_room::entry::{self, guard, guard_unforked, guard_value};
 use softdpu_status::{Code, Error, Result};
 use std::ffi::c_int;
 
@@ -19,18 +19,11 @@ unsafe fn ctx(ctx: *const Core, call: &str) -> Result<&'static Core> {
     unsafe { checked(ctx, call) }.map(Core::as_static)
 }
 
-fn null<T>(call: &str, what: &str) -> Result<T> {
-    log::error!(target: "softdpu::ctx", "{call}: {what} is NULL");
-    Err(Error::new(Code::InvalidValue, "argument is NULL"))
-}
+const LOG: &str = "softdpu::ctx";
 
 unsafe fn put<T>(call: &str, to: *mut T, value: T) -> Result<()> {
-    if to.is_null() {
-        return null(call, "the output");
-    }
-    // SAFETY: non-NULL out parameter.
-    unsafe { to.write(value) };
-    Ok(())
+    // SAFETY: an out parameter of the program, or NULL.
+    unsafe { entry::put(LOG, call, "the output", to, value) }
 }
 
 #[unsafe(no_mangle)]
@@ -41,7 +34,7 @@ pub unsafe extern "C" fn doca_ctx_start(context: *const Core) -> c_int {
         let core = unsafe { ctx(context, CALL)? };
         core.require(State::Idle, CALL)?;
         let Some(starter) = core.starter() else {
-            log::error!(target: "softdpu::ctx",
+            log::error!(target: LOG,
                 "{CALL}: {} context {core:p} is not configured: set_conf of its tasks ({}) is missing",
                 core.info().name, core.info().tasks.join(", "));
             return Err(Error::new(Code::InvalidValue, "mandatory configuration is missing"));
@@ -123,7 +116,7 @@ pub unsafe extern "C" fn doca_ctx_set_completion_vector(context: *const Core, co
         let core = unsafe { ctx(context, CALL)? };
         core.require(State::Idle, CALL)?;
         if comp_vector >= COMPLETION_VECTORS {
-            log::error!(target: "softdpu::ctx", "{CALL}: vector {comp_vector}, allowed 0 to {}", COMPLETION_VECTORS - 1);
+            log::error!(target: LOG, "{CALL}: vector {comp_vector}, allowed 0 to {}", COMPLETION_VECTORS - 1);
             return Err(Error::new(Code::InvalidValue, "no such completion vector"));
         }
         Ok(())

@@ -8,11 +8,13 @@
 
 use softdpu_memory::handle::{checked, explain, live};
 use softdpu_room::context::Core;
-use softdpu_room::entry::{guard, guard_unforked};
+use softdpu_room::entry::{self, guard, guard_unforked};
 use softdpu_room::pe::Pe;
 use softdpu_status::{Code, Error, Result};
 use std::ffi::c_int;
 use std::os::fd::{AsFd, AsRawFd};
+
+const LOG: &str = "softdpu::pe";
 
 unsafe fn pe(pe: *const Pe, call: &str) -> Result<&'static Pe> {
     // SAFETY: a handle of this library, or NULL.
@@ -20,8 +22,7 @@ unsafe fn pe(pe: *const Pe, call: &str) -> Result<&'static Pe> {
 }
 
 fn null<T>(call: &str) -> Result<T> {
-    log::error!(target: "softdpu::pe", "{call}: the output is NULL");
-    Err(Error::new(Code::InvalidValue, "argument is NULL"))
+    entry::null(LOG, call, "the output")
 }
 
 #[unsafe(no_mangle)]
@@ -129,7 +130,7 @@ pub unsafe extern "C" fn doca_pe_set_event_mode(engine: *const Pe, event_mode: u
         // SAFETY: a handle, or NULL.
         let engine = unsafe { pe(engine, CALL)? };
         if event_mode > 1 {
-            log::error!(target: "softdpu::pe", "{CALL}: {event_mode} is no event mode");
+            log::error!(target: LOG, "{CALL}: {event_mode} is no event mode");
             return Err(Error::new(Code::InvalidValue, "no such event mode"));
         }
         engine.set_mode(event_mode as u8);

@@ -6,6 +6,7 @@ use super::object::{DevInfo, RepInfo, function};
 use crate::entry::guard;
 use softdpu_card::{Function, Representor};
 use softdpu_memory::handle::checked;
+use softdpu_room::entry;
 use softdpu_status::{Code, Error, Result};
 use std::ffi::{c_char, c_int};
 
@@ -29,12 +30,8 @@ pub(super) fn invalid(call: &str, reason: std::fmt::Arguments<'_>) -> Error {
 /// # Safety
 /// `to` is NULL or good for one write.
 pub(super) unsafe fn put<T>(call: &str, to: *mut T, value: T) -> Result<()> {
-    if to.is_null() {
-        return Err(invalid(call, format_args!("the output is NULL")));
-    }
-    // SAFETY: not NULL, and good for a write by the caller's promise.
-    unsafe { to.write(value) };
-    Ok(())
+    // SAFETY: the caller's promise.
+    unsafe { entry::put("softdpu::device", call, "the output", to, value) }
 }
 
 /// Copies bytes into a buffer of which C told the size; less than `least` is refused even if it would do.

@@ -12,7 +12,7 @@ use super::object::{Completion, Conf, Does, Function, GRAPHS, Graph, Inner, NODE
 use super::run::MOST_NODES;
 use softdpu_memory::handle::{checked, live};
 use softdpu_room::context::{Core, State};
-use softdpu_room::entry::{guard, guard_unforked};
+use softdpu_room::entry::{self, guard, guard_unforked};
 use softdpu_room::pe::Pe;
 use softdpu_status::{Code, Error, Result};
 use std::ffi::c_int;
@@ -29,7 +29,7 @@ pub(super) fn refuse<T>(code: Code, call: &str, line: core::fmt::Arguments<'_>) 
 }
 
 pub(super) fn null<T>(call: &str, what: &str) -> Result<T> {
-    refuse(Code::InvalidValue, call, format_args!("{what} is NULL"))
+    entry::null(LOG, call, what)
 }
 
 /// The inside of a graph that is not started.

@@ -25,6 +25,7 @@ pub use types::*;
 
 use crate::entry::{guard, guard_value, text};
 use softdpu_memory::handle::{Object, checked};
+use softdpu_room::entry;
 use softdpu_status::{Code, Error, Result};
 use std::borrow::Cow;
 use std::ffi::{c_char, c_int};
@@ -114,12 +115,8 @@ unsafe fn many_words<'a>(
 /// # Safety
 /// NULL, or good for one write.
 unsafe fn put<T>(to: *mut T, value: T, call: &str) -> Result<()> {
-    if to.is_null() {
-        return refuse(Code::InvalidValue, call, format_args!("an output is NULL"));
-    }
-    // SAFETY: not NULL, and the caller's promise.
-    unsafe { to.write(value) };
-    Ok(())
+    // SAFETY: the caller's promise.
+    unsafe { entry::put(LOG, call, "an output", to, value) }
 }
 
 /// A setter without status: what it refuses stands in the log alone.
