@@ -1,0 +1,286 @@
+//! The gate around the engine of a context: instruments see every task that goes in and comes out, and say when.
+//!
+//! To the rest of the room it is an engine with peers, which takes tasks in turns and completes them in its own order. So
+//! nothing takes a short way, and between an engine that is through with a task and the program that is told so there is
+//! a place to wait. What the engine behind it can do is carried out as without a gate: large tasks in parts that workers
+//! help with, small ones in groups.
+
+mod line;
+mod turn;
+
+use crate::calls::Completion;
+use crate::context::{Core, State};
+use crate::engine::{Shape, Work};
+use crate::hardware::Begun;
+use crate::instrument::{Context, Instrument, ORDERED, Task};
+use crate::slot::Slot;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use line::Lines;
+use softdpu_status::{Code, Error, Result};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// See the module.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Gate {
+    inner: Box<dyn Work>,
+    core: &'static Core,
+    number: u32,
+    instruments: Box<[Arc<dyn Instrument>]>,
+    /// Tasks accepted. Written by the submitting side, and for what handlers post by the landing side.
+    count: &'static AtomicU64,
+    reorders: bool,
+    lines: Mutex<Lines>,
+    /// What the engine behind it is through with, until the turn is over.
+    back: Mutex<Vec<&'static Slot>>,
+}
+
+impl Gate {
+    /// A gate around `inner` if any instrument is installed.
+    pub(crate) fn around(inner: Box<dyn Work>, core: &'static Core) -> Box<dyn Work> {
+        let instruments = crate::instrument::installed();
+        // The library's own helpers have no tasks of the program's.
+        if instruments.is_empty() || core.info().tasks.is_empty() {
+            return inner;
+        }
+        let (number, count) = known(core);
+        // Unless the program asked for the order of submission.
+        let ordered = core.setting(ORDERED).is_some_and(|on| on != 0);
+        let reorders = !ordered && instruments.iter().any(|i| i.reorders());
+        let lines = Mutex::new(Lines::default());
+        let back = Mutex::new(Vec::new());
+        Box::new(Gate { inner, core, number, instruments, count, reorders, lines, back })
+    }
+
+    pub(crate) fn core(&self) -> &'static Core {
+        self.core
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Does any instrument refuse allocations?
+    pub(crate) fn allocates(&self) -> bool {
+        self.instruments.iter().any(|i| i.allocates())
+    }
+
+    /// Asks whether a task may be allocated.
+    ///
+    /// # Errors
+    /// What an instrument answers.
+    pub(crate) fn may_allocate(&self, kind: usize) -> Result<(), Code> {
+        self.instruments.iter().try_for_each(|i| i.may_allocate(&self.context(), kind))
+    }
+
+    fn context(&self) -> Context<'_> {
+        Context { core: self.core, number: self.number }
+    }
+
+    fn task<'a>(&'a self, slot: &'a Slot) -> Task<'a> {
+        self.task_as(slot, slot.number())
+    }
+
+    fn task_as<'a>(&'a self, slot: &'a Slot, number: u64) -> Task<'a> {
+        let kind = if self.core.is_local() { Some(slot.op()) } else { self.inner.kind(slot) };
+        Task { gate: self, slot, number, kind }
+    }
+
+    /// Is the task accepted? On success it has its number.
+    fn pass(&self, slot: &Slot, inner: impl FnOnce() -> Result<()>) -> Result<()> {
+        let task = self.task_as(slot, self.count.load(Ordering::Relaxed) + 1);
+        let asked = self.instruments.iter().try_for_each(|i| i.admit(&task));
+        let asked = asked.map_err(|code| Error::new(code, "refused by a fault that was asked for"));
+        if let Err(error) = asked.and_then(|()| inner()) {
+            self.instruments.iter().for_each(|i| i.refused(&task, error.code()));
+            return Err(error);
+        }
+        self.number_it(slot);
+        Ok(())
+    }
+
+    fn number_it(&self, slot: &Slot) {
+        slot.set_number(self.count.fetch_add(1, Ordering::Relaxed) + 1);
+        let task = self.task(slot);
+        self.instruments.iter().for_each(|i| i.submitted(&task));
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn back(&self) -> MutexGuard<'_, Vec<&'static Slot>> {
+        self.back.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells of a part of a large task around `work`. The task may be reported to the program as soon as that is done.
+    fn as_part<R>(&self, slot: &Slot, work: impl FnOnce() -> R) -> R {
+        let task = self.task(slot);
+        self.instruments.iter().for_each(|i| i.part(&task, false));
+        let result = work();
+        self.instruments.iter().for_each(|i| i.part(&task, true));
+        result
+    }
+
+    /// Tells of a callback around `call`.
+    fn around_callback(&self, task: &Task<'_>, call: impl FnOnce()) {
+        struct Over<'a>(&'a Gate, &'a Task<'a>);
+        impl Drop for Over<'_> {
+            fn drop(&mut self) {
+                self.0.instruments.iter().for_each(|i| i.returned(self.1));
+            }
+        }
+        self.instruments.iter().for_each(|i| i.delivered(task));
+        let over = Over(self, task);
+        call();
+        drop(over);
+    }
+}
+
+/// The number of a context, and the count of its tasks: kept for as long as the context lives, over restarts.
+fn known(core: &'static Core) -> (u32, &'static AtomicU64) {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let number = match core.number.load(Ordering::Relaxed) {
+        0 => {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            core.number.store(number, Ordering::Relaxed);
+            core.submitted.store(0, Ordering::Relaxed);
+            number
+        }
+        known => known,
+    };
+    (number, &core.submitted)
+}
+
+impl Work for Gate {
+    fn shape(&self, slot: &Slot) -> Shape {
+        self.inner.shape(slot)
+    }
+    /// C looks at the parameters here and is admitted later; Rust has no other look.
+    fn check(&self, slot: &Slot) -> Result<()> {
+        if self.core.is_local() { self.inner.check(slot) } else { self.pass(slot, || self.inner.check(slot)) }
+    }
+    fn admit(&self, slot: &Slot) -> Result<(), Code> {
+        let passed = self.pass(slot, || self.inner.admit(slot).map_err(Error::from));
+        if passed.is_ok() {
+            self.rouse();
+        }
+        passed.map_err(|error| error.code())
+    }
+    fn quick(&self, slot: &Slot) -> Option<u64> {
+        self.inner.quick(slot)
+    }
+    fn run(&self, slot: &Slot) {
+        // Whole tasks that a worker carries out; small ones are told of by who begins them.
+        if slot.is_large() { self.as_part(slot, || self.inner.run(slot)) } else { self.inner.run(slot) }
+    }
+    fn kind(&self, slot: &Slot) -> Option<usize> {
+        self.inner.kind(slot)
+    }
+    fn class(&self, slot: &Slot) -> Option<u8> {
+        self.inner.class(slot)
+    }
+    fn gate(&self) -> Option<&Gate> {
+        Some(self)
+    }
+    fn came_back(&self, slot: &'static Slot) {
+        self.back().push(slot);
+    }
+    fn open(&self, slot: &Slot) -> Result<u64, Code> {
+        self.inner.open(slot)
+    }
+    fn part(&self, slot: &Slot, from: u64, len: u64) -> Result<(), Code> {
+        self.as_part(slot, || self.inner.part(slot, from, len))
+    }
+    fn step(&self, slot: &Slot, from: u64, len: u64) -> Result<(), Code> {
+        self.as_part(slot, || self.inner.step(slot, from, len))
+    }
+    fn close(&self, slot: &Slot, total: u64) -> Result<u64, Code> {
+        self.inner.close(slot, total)
+    }
+    fn abandon(&self, slot: &Slot) {
+        self.inner.abandon(slot);
+    }
+    fn discard(&self, slot: &Slot) {
+        self.inner.discard(slot);
+    }
+    fn handle(&self, core: &'static Core, slot: &'static Slot) {
+        self.around_callback(&self.task(slot), || self.inner.handle(core, slot));
+    }
+    fn turn(&self, core: &'static Core) -> bool {
+        if self.inner.unordered() { self.turn_peers(core) } else { self.turn_computed(core) }
+    }
+    fn unordered(&self) -> bool {
+        true
+    }
+    fn start(&self, core: &'static Core) -> Result<Begun> {
+        self.instruments.iter().for_each(|i| i.started(&self.context()));
+        let begun = self.inner.start(core);
+        if begun.is_err() {
+            self.instruments.iter().for_each(|i| i.idle(&self.context()));
+        }
+        begun
+    }
+    /// What handlers posted lands here: an engine with peers has no second lane.
+    fn event(&self, core: &'static Core) -> bool {
+        if let (Some(outbox), Some(pe)) = (core.outbox(), core.engine())
+            && let Some(slot) = outbox.lane.front()
+        {
+            outbox.lane.pop_front();
+            pe.deliver(core, slot);
+            return true;
+        }
+        self.instruments.iter().all(|i| i.may_tell(&self.context())) && self.inner.event(core)
+    }
+    fn is_pending(&self, core: &'static Core) -> bool {
+        let outbox = core.outbox().is_some_and(|b| b.lane.has_queued() || b.lane.front().is_some());
+        outbox || !self.back().is_empty() || self.lines().wait_for_turns() || self.inner.is_pending(core)
+    }
+    /// Also for engines that compute: a submit that finds the progress engine armed wakes it.
+    fn rouse(&self) {
+        self.inner.rouse();
+        if let Some(pe) = self.core.engine().filter(|pe| pe.signal().is_armed()) {
+            pe.signal().raise();
+        }
+    }
+    fn is_owed(&self) -> bool {
+        self.inner.is_owed()
+    }
+    fn expansion(&self) -> u32 {
+        self.inner.expansion()
+    }
+    fn idle(&self, core: &'static Core) {
+        self.inner.idle(core);
+        self.instruments.iter().for_each(|i| i.idle(&self.context()));
+    }
+}
+
+/// Stand in for the callbacks of a task kind (C).
+pub(crate) fn stand_ins() -> [Completion; 2] {
+    [succeeded, failed]
+}
+
+extern "C" fn succeeded(slot: *const Slot, task: u64, ctx: u64) {
+    observe(slot, task, ctx, false);
+}
+
+extern "C" fn failed(slot: *const Slot, task: u64, ctx: u64) {
+    observe(slot, task, ctx, true);
+}
+
+fn observe(slot: *const Slot, task: u64, ctx: u64, failed: bool) {
+    let Some(slot) = crate::handle::landed(slot) else { return };
+    let core = slot.context();
+    let call = || core.call_program(slot, failed, [task, ctx]);
+    match core.work().gate() {
+        // The context may become idle and lose its engine in the callback, but not before it returned: a task is
+        // being reported.
+        Some(gate) => gate.around_callback(&gate.task(slot), call),
+        None => call(),
+    }
+}
+
+/// Is the context past running?
+fn is_over(core: &Core) -> bool {
+    matches!(core.state(), State::Stopping | State::Idle)
+}
