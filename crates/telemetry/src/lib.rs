@@ -56,6 +56,7 @@ pub use files::default_root;
 pub use logs::{AttributeType, Logs, ResourceId, ScopeId, Value};
 pub use metrics::{LabelSetId, Metrics};
 pub use schema::{MAX_TYPES, Schema, SchemaBuilder};
+pub use scrape::serve_page;
 pub use source::Source;
 pub use time::now_micros;
 

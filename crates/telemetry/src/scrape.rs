@@ -30,7 +30,11 @@ pub(crate) struct Server {
     home: rustix::process::Pid,
 }
 
+/// More text for the page, of another part of the library.
+type Page = fn() -> String;
+
 struct Shared {
+    pages: Mutex<Vec<Page>>,
     boards: Mutex<Vec<Weak<Board>>>,
     /// Rung when the server ends.
     bell: OwnedFd,
@@ -48,8 +52,13 @@ impl Server {
     /// # Errors
     /// Initialization: the address cannot be listened at.
     pub(crate) fn at(endpoint: &str) -> Result<Arc<Server>> {
+        Server::asked_by(VARIABLE, endpoint)
+    }
+
+    /// As [`Server::at`], for what another variable says.
+    fn asked_by(variable: &str, endpoint: &str) -> Result<Arc<Server>> {
         let failed = |e: io::Error| {
-            let line = format_args!("{VARIABLE}={endpoint}: cannot be listened at: {e} (wanted: host:port)");
+            let line = format_args!("{variable}={endpoint}: cannot be listened at: {e} (wanted: host:port)");
             refuse(Code::Initialization, "no server for metrics", line)
         };
         let found = {
@@ -71,7 +80,7 @@ impl Server {
         let listener = TcpListener::bind(&addresses[..])?;
         listener.set_nonblocking(true)?;
         let bell = eventfd(0, EventfdFlags::CLOEXEC)?;
-        let shared = Arc::new(Shared { boards: Mutex::new(Vec::new()), bell });
+        let shared = Arc::new(Shared { pages: Mutex::default(), boards: Mutex::default(), bell });
         let address = listener.local_addr()?;
         let its = shared.clone();
         softdpu_link::with_signals_blocked(|| {
@@ -100,6 +109,18 @@ impl Drop for Server {
             let _ = rustix::io::write(&self.shared.bell, &1u64.to_ne_bytes());
         }
     }
+}
+
+/// Serves more text, in Prometheus's format, at `endpoint` (`host:port`), which `variable` names, until the process ends.
+///
+/// # Errors
+/// Initialization: the address cannot be listened at; the log says why.
+pub fn serve_page(variable: &str, endpoint: &str, page: Page) -> Result<()> {
+    static KEPT: Mutex<Vec<Arc<Server>>> = Mutex::new(Vec::new());
+    let server = Server::asked_by(variable, endpoint)?;
+    server.shared.pages.lock().unwrap_or_else(|e| e.into_inner()).push(page);
+    KEPT.lock().unwrap_or_else(|e| e.into_inner()).push(server);
+    Ok(())
 }
 
 fn serve(listener: &TcpListener, shared: &Shared) {
@@ -138,7 +159,9 @@ fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
                 let boards = shared.boards.lock().unwrap_or_else(|e| e.into_inner());
                 boards.iter().filter_map(Weak::upgrade).collect()
             };
-            ("200 OK", prometheus::page(&boards))
+            let pages = shared.pages.lock().unwrap_or_else(|e| e.into_inner()).clone();
+            let more: String = pages.iter().map(|page| page()).collect();
+            ("200 OK", prometheus::page(&boards) + &more)
         }
         Err(status) => (status, format!("{status}\n")),
     };

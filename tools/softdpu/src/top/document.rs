@@ -8,10 +8,12 @@ use std::time::Instant;
 use serde::Serialize;
 use softdpu_link::Owner;
 
+use super::ports::{PortRow, port_row};
 use super::report::Text;
 use super::report::{
     self, Answer, Board, Connection, Context, Device, Export, Import, Map, ProgressEngine, Report,
 };
+use super::tasks::{TasksRow, tasks_row};
 
 /// One look at everything.
 #[derive(Debug, Serialize)]
@@ -66,6 +68,8 @@ pub(crate) struct Process {
     pub(crate) exports: Vec<Export>,
     pub(crate) imports: Vec<Import>,
     pub(crate) connections: Vec<ConnectionRow>,
+    pub(crate) ports: Vec<PortRow>,
+    pub(crate) tasks: Vec<TasksRow>,
 }
 
 #[derive(Debug, Serialize)]
@@ -132,8 +136,8 @@ struct Seen {
     at: Instant,
     cpu: Option<f64>,
     counters: HashMap<(&'static str, Text, Text), Counter>,
-    /// Sent and received of connections.
-    messages: HashMap<(Text, Text), u64>,
+    /// Counters that 64 bits are enough for: messages of connections, frames and bytes of ports.
+    wide: HashMap<(&'static str, Text, Text), u64>,
 }
 
 /// What was seen the last time; see [`History::next`].
@@ -157,7 +161,7 @@ impl History {
 }
 
 /// One process, then and now.
-struct Look<'a> {
+pub(super) struct Look<'a> {
     before: Option<&'a Seen>,
     seconds: f64,
     now: Seen,
@@ -166,7 +170,7 @@ struct Look<'a> {
 impl<'a> Look<'a> {
     fn new(before: Option<&'a Seen>, at: Instant, cpu: Option<f64>) -> Look<'a> {
         let seconds = before.map_or(0.0, |seen| at.duration_since(seen.at).as_secs_f64());
-        Look { before, seconds, now: Seen { at, cpu, counters: HashMap::new(), messages: HashMap::new() } }
+        Look { before, seconds, now: Seen { at, cpu, counters: HashMap::new(), wide: HashMap::new() } }
     }
 
     fn per_second(&self, n: f64) -> Option<f64> {
@@ -192,9 +196,10 @@ impl<'a> Look<'a> {
         (counter.whole, rate)
     }
 
-    fn messages(&mut self, key: (Text, Text), count: u64) -> Option<f64> {
-        let before = self.before.and_then(|seen| seen.messages.get(&key)).copied();
-        self.now.messages.insert(key, count);
+    /// The rate of a counter of 64 bits.
+    pub(super) fn wide(&mut self, key: (&'static str, Text, Text), count: u64) -> Option<f64> {
+        let before = self.before.and_then(|seen| seen.wide.get(&key)).copied();
+        self.now.wide.insert(key, count);
         self.per_second(count.saturating_sub(before?) as f64)
     }
 }
@@ -225,6 +230,8 @@ fn process(owner: Owner, report: Result<Report, String>, look: &mut Look<'_>) ->
         exports: report.exports,
         imports: report.imports,
         connections: report.connections.into_iter().map(|c| connection_row(c, look)).collect(),
+        ports: report.ports.into_iter().map(|port| port_row(port, look)).collect(),
+        tasks: report.tasks.into_iter().map(|tasks| tasks_row(tasks, look)).collect(),
     }
 }
 
@@ -242,7 +249,7 @@ fn engine_row(pe: ProgressEngine, look: &mut Look<'_>) -> EngineOfProgress {
 
 fn connection_row(connection: Connection, look: &mut Look<'_>) -> ConnectionRow {
     let Connection { id, engine, role, device, peer, state, sent, received } = connection;
-    let messages_per_s = look.messages((id.clone(), engine.clone()), sent.saturating_add(received));
+    let messages_per_s = look.wide(("connection", id.clone(), engine.clone()), sent.saturating_add(received));
     ConnectionRow { id, engine, role, device, peer, state, sent, received, messages_per_s }
 }
 

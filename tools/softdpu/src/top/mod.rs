@@ -5,10 +5,14 @@
 //! | `report.rs` | asking processes, and what they answer |
 //! | `document.rs` | two rounds of answers, compared |
 //! | `view.rs` | tables for people |
+//! | `ports.rs` | network ports in both |
+//! | `tasks.rs` | what processes count of their tasks, in both |
 //! | `terminal.rs` | keys, signals, drawing in place |
 
 mod document;
+mod ports;
 mod report;
+mod tasks;
 mod terminal;
 mod view;
 
@@ -24,11 +28,13 @@ use softdpu_link::Folder;
 use crate::message::{Failure, Outcome};
 use crate::output;
 use document::{Document, History};
+pub(crate) use report::clean;
 use terminal::{Terminal, Wake};
 
 const HELP: &str = "\
 Shows what the processes that share the cards are doing: cards, processes, contexts and their tasks, rates per
-engine, memory, connections.
+engine, memory, connections, network ports; of programs under 'softdpu run --metrics' also tasks per kind with
+their durations.
 
 Usage: softdpu top [OPTIONS]
 
@@ -92,7 +98,7 @@ struct Eye {
 
 impl Eye {
     fn look(&mut self) -> Document {
-        self.history.next(report::clean(&self.folder), report::ask_all())
+        self.history.next(clean(&self.folder), report::ask_all())
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) struct Report {
     pub(crate) exports: Vec<Export>,
     pub(crate) imports: Vec<Import>,
     pub(crate) connections: Vec<Connection>,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) tasks: Vec<Tasks>,
 }
 
 /// An open device.
@@ -128,6 +130,48 @@ pub(crate) struct Connection {
     pub(crate) state: Text,
     pub(crate) sent: u64,
     pub(crate) received: u64,
+}
+
+/// A network port. Counters that a version of the library does not know are 0.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub(crate) struct Port {
+    pub(crate) name: Text,
+    pub(crate) device: Text,
+    pub(crate) backend: Text,
+    pub(crate) queues: u64,
+    pub(crate) rx_frames: u64,
+    pub(crate) rx_bytes: u64,
+    pub(crate) rx_missed: u64,
+    pub(crate) rx_unmatched: u64,
+    pub(crate) rx_dropped: u64,
+    pub(crate) rx_no_queue: u64,
+    pub(crate) rx_bad: u64,
+    pub(crate) tx_frames: u64,
+    pub(crate) tx_bytes: u64,
+    pub(crate) tx_lost: u64,
+    pub(crate) tx_bad: u64,
+}
+
+/// Tasks of one kind in one context, where the process counts them. Durations in nanoseconds.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub(crate) struct Tasks {
+    pub(crate) context: Text,
+    pub(crate) id: Text,
+    pub(crate) engine: Text,
+    pub(crate) device: Text,
+    pub(crate) card: Text,
+    pub(crate) kind: Text,
+    pub(crate) submitted: u64,
+    pub(crate) refused: u64,
+    pub(crate) succeeded: u64,
+    pub(crate) failed: u64,
+    pub(crate) bytes: u64,
+    pub(crate) median_ns: u64,
+    pub(crate) p99_ns: u64,
+    pub(crate) longest_ns: u64,
+    pub(crate) work_median_ns: u64,
 }
 
 /// A text of another process, made harmless.

@@ -14,12 +14,12 @@ pub(crate) struct Size {
 const WIDE: usize = 24;
 
 /// A table with its title: the first line is the heading.
-struct Section {
+pub(super) struct Section {
     lines: Vec<String>,
 }
 
 impl Section {
-    fn new(table: &Table, right: &[usize]) -> Section {
+    pub(super) fn new(table: &Table, right: &[usize]) -> Section {
         Section { lines: table.text(right).lines().map(str::to_owned).collect() }
     }
 
@@ -35,8 +35,10 @@ pub(crate) fn lines(document: &Document, size: Option<Size>) -> Vec<String> {
         engines(document),
         processes(document),
         contexts(document),
+        super::tasks::section(document),
         memory(document),
         connections(document),
+        super::ports::section(document),
     ];
     sections.retain(|section| section.rows() > 0);
     let room = size.map_or(usize::MAX, |size| {
@@ -167,7 +169,7 @@ fn processes(document: &Document) -> Section {
 }
 
 /// All rows of one kind with their processes, the largest first.
-fn ranked<'a, T>(
+pub(super) fn ranked<'a, T>(
     document: &'a Document,
     rows: impl Fn(&'a Process) -> &'a [T],
     rank: impl Fn(&T) -> f64,
@@ -274,7 +276,7 @@ fn connections(document: &Document) -> Section {
     Section::new(&table, &[2, 3, 4])
 }
 
-fn rate_text(rate: Option<f64>) -> String {
+pub(super) fn rate_text(rate: Option<f64>) -> String {
     rate.map_or_else(|| "-".to_owned(), number_text)
 }
 
@@ -304,7 +306,7 @@ fn time_text(seconds: f64) -> String {
 }
 
 /// A text for a column.
-fn short(text: &str) -> String {
+pub(super) fn short(text: &str) -> String {
     cut(text, WIDE)
 }
 

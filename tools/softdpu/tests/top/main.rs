@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod fakes;
+mod ports;
 mod roles;
 mod screen;
 

@@ -109,17 +109,18 @@ fn roles() {
         "import" => import(),
         "maps" => maps(),
         "nowhere" => nowhere(),
+        "frames" => crate::ports::frames(),
         other => panic!("no role {other}"),
     }
 }
 
-fn say(what: &str) {
+pub(crate) fn say(what: &str) {
     println!("@{what}");
     stdout().flush().unwrap();
 }
 
 /// Lines of standard input.
-fn listen() -> Receiver<String> {
+pub(crate) fn listen() -> Receiver<String> {
     let (tell, told) = channel();
     thread::spawn(move || stdin().lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
     told
