@@ -62,6 +62,8 @@ pub(crate) struct More {
     pub(crate) knock: Option<Knock>,
     /// The same over the network.
     pub(crate) net: Option<Arc<Pipe>>,
+    /// The way over the network on which `from` sends to us.
+    pub(crate) inward: Weak<Pipe>,
 }
 
 impl Conn {

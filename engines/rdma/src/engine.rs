@@ -38,6 +38,15 @@ impl Engine for Rdma {
         Caps::of(function)
     }
 
+    fn kind(job: &Job) -> Option<usize> {
+        Some(job.op as usize)
+    }
+
+    /// Per connection and direction.
+    fn class(job: &Job) -> Option<u8> {
+        Some(((job.conn.slot * 2 + u32::from(job.op == Op::Receive)) % 8) as u8)
+    }
+
     fn build(device: &Arc<Device>, config: Self::Config) -> Result<(Box<dyn Work>, u32)> {
         crate::face::build(device, config)
     }

@@ -9,11 +9,11 @@ use crate::inbox::{CHUNK, State};
 use crate::job::{ConnRef, Job, Op};
 use crate::link::{Front, Link, Step, Tools};
 use crate::net::Wire;
+use crate::posted::Posted;
 use crate::queue::Store;
 use crate::srq::Srq;
 use crate::{event, onesided, send};
 use softdpu_memory::copy::Gate;
-use softdpu_memory::view;
 use softdpu_room::carry::PART_BYTES;
 use softdpu_room::context::Core;
 use softdpu_room::hardware::{Alarm, Begun, Hardware, Peered, Port, Ticket, Turn};
@@ -24,13 +24,6 @@ use std::sync::Arc;
 /// Tasks and messages of one turn at most.
 const AT_ONCE: u32 = 128;
 
-/// A receive that is posted.
-#[derive(Debug)]
-pub(crate) struct Posted {
-    pub(crate) ticket: Ticket<Rdma>,
-    pub(crate) room: u32,
-}
-
 /// The engine of a running context.
 pub(crate) struct Engine {
     pub(crate) control: Arc<Control>,
@@ -39,7 +32,7 @@ pub(crate) struct Engine {
     pub(crate) links: Box<[Option<Box<Link>>]>,
     pub(crate) inbounds: Box<[Option<Box<crate::receive::In>>]>,
     pub(crate) srq: Srq<Posted>,
-    fresh_receives: bool,
+    pub(crate) fresh_receives: bool,
     /// Turns made.
     turns: u64,
     /// Connections over the network.
@@ -120,7 +113,9 @@ impl Hardware for Engine {
             return self.flush(port);
         }
         moved |= self.go_on(port);
+        // Where nothing waits, what might not fit into this turn is left for the next one, which takes it the short way.
         while self.left > 0
+            && (self.tools.budget >= onesided::STRAIGHT || !self.pending.is_empty())
             && let Some(ticket) = port.take()
         {
             moved = true;
@@ -182,6 +177,14 @@ impl Hardware for Engine {
         if let Some(retire) = self.control.retire.get() {
             conns.iter().for_each(retire);
         }
+    }
+
+    fn sever(&mut self, port: &mut Port<'_, Rdma>, job: &Job) -> bool {
+        let live = job.op != Op::Receive && self.link(job.conn).is_some();
+        if live {
+            self.lose(port, job.conn.slot);
+        }
+        live
     }
 
     fn admit(desk: &Arc<Desk>, job: &mut Job) -> Result<(), Code> {
@@ -350,34 +353,6 @@ impl Engine {
     /// A context whose connections the program is to be told of does not become idle before it was.
     fn hold(&self, port: &mut Port<'_, Rdma>) {
         port.hold(!self.events.is_empty() || self.owed);
-    }
-
-    /// A receive is posted, if it is any good.
-    fn post(&mut self, port: &mut Port<'_, Rdma>, mut ticket: Ticket<Rdma>) {
-        let room = match port.job(&mut ticket).local() {
-            Ok(None) => Ok(0),
-            Ok(Some(to)) => view::check_room(to, &self.tools.receive).map_err(drop),
-            Err(()) => {
-                log::error!(target: crate::LOG, "receive: the destination buffer was released");
-                Err(())
-            }
-        };
-        let Ok(room) = room else { return port.complete(ticket, Err(Code::IoFailed)) };
-        let room = u32::try_from(room).unwrap_or(u32::MAX);
-        match self.srq.post(Posted { ticket, room }, room) {
-            Ok(()) => self.fresh_receives = true,
-            Err(posted) => port.complete(posted.ticket, Err(Code::Unexpected)),
-        }
-    }
-
-    /// A receive whose sender is gone is posted again.
-    pub(crate) fn repost(&mut self, place: u32) {
-        if let Some(posted) = self.srq.take(place) {
-            let room = posted.room;
-            // There is a place: one was just freed.
-            drop(self.srq.post(posted, room));
-            self.fresh_receives = true;
-        }
     }
 }
 

@@ -44,6 +44,7 @@ mod link;
 mod meet;
 mod net;
 mod onesided;
+mod posted;
 mod queue;
 mod receive;
 mod receives;

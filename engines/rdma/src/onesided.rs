@@ -39,7 +39,7 @@ fn both(job: &Job) -> Option<Option<(&'static Node, &'static Node)>> {
 }
 
 /// Longer transfers go the long way.
-const STRAIGHT: u64 = 64 << 10;
+pub(crate) const STRAIGHT: u64 = 64 << 10;
 
 /// The bytes of a task that has nothing against it, and was carried out. `None` where anything speaks against it, or it
 /// failed: the long way finds out what, and says so.
@@ -59,7 +59,7 @@ pub(crate) fn straight(link: &Link, job: &mut Job, tools: &mut Tools) -> Option<
         Use::Write => peer::write_lone(from, to, &tools.send, tools.device, most),
         _ => peer::read_lone(from, to, &tools.send, tools.device, most),
     };
-    let bytes = moved?.ok()?;
+    let bytes = moved?;
     if what == Use::Read {
         job.len = bytes as u32;
     }

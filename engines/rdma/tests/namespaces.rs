@@ -3,59 +3,16 @@
 
 mod common;
 
+use common::machine::{ADDRESSES, Machines};
 use common::{Folder, options, side};
 use softdpu_rdma::{Address, AddressKind, Happening, Opcode, Receive, Send};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-/// Two namespaces, joined by a cable; they go with this value.
-struct Machines([String; 2]);
-
-impl Machines {
-    fn new() -> Result<Machines, String> {
-        let id = std::process::id();
-        let names = [format!("sdpu-{id}-a"), format!("sdpu-{id}-b")];
-        let machines = Machines(names.clone());
-        let [a, b] = names;
-        let (end, other) = (format!("sd{id}a"), format!("sd{id}b"));
-        let script = [
-            format!("netns add {a}"),
-            format!("netns add {b}"),
-            format!("link add {end} netns {a} type veth peer name {other} netns {b}"),
-            format!("-n {a} addr add 10.77.0.1/24 dev {end}"),
-            format!("-n {b} addr add 10.77.0.2/24 dev {other}"),
-            format!("-n {a} link set {end} up"),
-            format!("-n {b} link set {other} up"),
-            format!("-n {a} link set lo up"),
-            format!("-n {b} link set lo up"),
-        ];
-        for line in script {
-            let ran = Command::new("ip").args(line.split(' ')).stderr(Stdio::piped()).output();
-            let ran = ran.map_err(|error| format!("ip: {error}"))?;
-            if !ran.status.success() {
-                return Err(format!("ip {line}: {}", String::from_utf8_lossy(&ran.stderr).trim()));
-            }
-        }
-        Ok(machines)
-    }
-
-    /// This program again, on one of the machines.
-    fn run(&self, which: usize, role: &str, folder: &Folder) -> Command {
-        let mut command = Command::new("ip");
-        command
-            .args(["netns", "exec", &self.0[which]])
-            .arg(std::env::current_exe().unwrap())
-            .args([role, "--exact", "--nocapture", "--include-ignored"])
-            .env("SOFTDPU_RUNTIME_DIR", &folder.0);
-        command
-    }
-}
-
-impl Drop for Machines {
-    fn drop(&mut self) {
-        for name in &self.0 {
-            let _ = Command::new("ip").args(["netns", "del", name]).stderr(Stdio::null()).status();
-        }
-    }
+/// This program again, on one of the machines.
+fn run(machines: &Machines, which: usize, role: &str, folder: &Folder) -> Command {
+    let mut command = machines.command(which);
+    command.args([role, "--exact", "--nocapture", "--include-ignored"]).env("SOFTDPU_RUNTIME_DIR", &folder.0);
+    command
 }
 
 const PORT: u16 = 4791;
@@ -72,7 +29,7 @@ fn server() {
         b.pe.progress();
         match b.endpoint.happened() {
             Some(Happening::Requested(request)) => {
-                assert!(request.address().unwrap().text().starts_with("10.77.0.1"));
+                assert!(request.address().unwrap().text().starts_with(ADDRESSES[0]));
                 kept = Some(request.accept(&[]).unwrap());
             }
             Some(Happening::Ended(_)) => break,
@@ -98,7 +55,7 @@ fn server() {
 fn client() {
     common::watchdog();
     let mut a = side(0, options());
-    let address = Address::parse(AddressKind::Ipv4, "10.77.0.2", PORT).unwrap();
+    let address = Address::parse(AddressKind::Ipv4, ADDRESSES[1], PORT).unwrap();
     // The server may be on its way still.
     let connection = loop {
         let attempt = a.endpoint.connect(&address).unwrap();
@@ -141,8 +98,8 @@ fn two_machines_on_a_cable() {
         Err(why) => return eprintln!("skipped: network namespaces cannot be made: {why}"),
     };
     let folders = [Folder::new(), Folder::new()];
-    let mut server = machines.run(1, "server", &folders[1]).spawn().unwrap();
-    let client = machines.run(0, "client", &folders[0]).status().unwrap();
+    let mut server = run(&machines, 1, "server", &folders[1]).spawn().unwrap();
+    let client = run(&machines, 0, "client", &folders[0]).status().unwrap();
     if !client.success() {
         let _ = server.kill();
     }

@@ -3,90 +3,14 @@
 
 mod common;
 
-use common::{Folder, options, side};
+use common::machine::{Peer, ROLE, has_fabric, hex, unhex};
+use common::{options, side};
 use softdpu_rdma::{
     Address, AddressKind, CompareSwap, FetchAdd, Happening, Opcode, Read, Receive, Send, Write,
 };
 use softdpu_status::Code;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::BufRead as _;
 use std::time::{Duration, Instant};
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect()
-}
-
-/// Is the library there that the path needs?
-fn has_fabric() -> bool {
-    common::fabric().inspect_err(|why| eprintln!("skipped: {why}")).is_ok()
-}
-
-/// The other machine: a process that does what it is told, line by line.
-struct Peer {
-    child: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
-    _folder: Folder,
-}
-
-impl Peer {
-    fn new(role: &str) -> Peer {
-        let folder = Folder::new();
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["peer", "--exact", "--nocapture", "--include-ignored"])
-            .env("SOFTDPU_RUNTIME_DIR", &folder.0)
-            .env("NETWORK_TEST_ROLE", role)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (to, from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        Peer { child, to, from, _folder: folder }
-    }
-
-    fn hear(&mut self, start: &str) -> String {
-        loop {
-            let mut line = String::new();
-            assert_ne!(self.from.read_line(&mut line).unwrap(), 0, "the peer ended early");
-            // The test harness of the peer writes to the same place.
-            if let Some(at) = line.find(start) {
-                return line[at + start.len()..].trim().to_owned();
-            }
-        }
-    }
-
-    fn say(&mut self, line: &str) {
-        writeln!(self.to, "{line}").unwrap();
-    }
-
-    /// It ends by itself, as soon as it learns that its connections did.
-    fn until_it_ends(&mut self, a: &mut common::Side) {
-        let status = loop {
-            a.pe.progress();
-            match self.child.try_wait().unwrap() {
-                Some(status) => break status,
-                None => std::thread::yield_now(),
-            }
-        };
-        assert!(status.success(), "{status}");
-    }
-
-    fn end(mut self) {
-        self.say("end");
-        assert!(self.child.wait().unwrap().success());
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 /// A process with a runtime folder of its own runs this test alone. True in the outer one.
 fn outer(test: &str) -> bool {
@@ -100,7 +24,7 @@ fn peer() {
     let mut b = side(2, options());
     let mut lines = std::io::stdin().lock().lines().map(Result::unwrap);
     let mut line = || lines.next().unwrap();
-    match std::env::var("NETWORK_TEST_ROLE").unwrap().as_str() {
+    match std::env::var(ROLE).unwrap().as_str() {
         "owner" => {
             // Exports memory and blocks: everything one-sided happens without it.
             let export = b.memory.export_rdma(b.device.shared()).unwrap();
@@ -267,17 +191,35 @@ fn messages_of_every_length_come_back() {
     // Connected, and in use, before the peer has connected.
     connection.join(&blob).unwrap();
     assert_eq!(connection.join(&blob).unwrap_err().code(), Code::BadState);
+    assert_eq!(shown_of_network(), 1, "softdpu top does not show the path");
+    let before = sockets();
     let first = round_trip(&mut a, connection.target(), 5, None, || {
         peer.say(&hex(connection.description()));
         peer.hear("joined");
     });
     assert_eq!(first, None);
+    assert!(sockets() <= before, "the way back is another one");
     for (round, len) in [0, 1, 63, 64, 4096, 65_000, 65_536, 130_000, 400_000].into_iter().enumerate() {
         let immediate = (round % 2 == 0).then_some([round as u8; 4]);
         assert_eq!(round_trip(&mut a, connection.target(), len, immediate, || {}), immediate);
     }
     drop(connection);
     peer.until_it_ends(&mut a);
+    assert_eq!(shown_of_network(), 0);
+}
+
+/// Sockets of this process.
+fn sockets() -> usize {
+    let is_socket = |link: std::io::Result<std::path::PathBuf>| {
+        link.is_ok_and(|l| l.to_string_lossy().starts_with("socket:"))
+    };
+    let fds = std::fs::read_dir("/proc/self/fd").unwrap();
+    fds.filter(|fd| is_socket(std::fs::read_link(fd.as_ref().unwrap().path()))).count()
+}
+
+/// Connections over the network, in what this process tells `softdpu top`.
+fn shown_of_network() -> usize {
+    softdpu_link::report::write().matches(r#""role":"rc network""#).count()
 }
 
 fn round_trip(

@@ -40,12 +40,23 @@ pub(super) struct Info {
     src: Ptr,
     pub(super) dest: Ptr,
     pub(super) handle: *mut Fid,
-    tx: Ptr,
+    pub(super) tx: *mut TxAttr,
     rx: Ptr,
     pub(super) ep: *mut EpAttr,
     pub(super) domain: *mut DomainAttr,
     pub(super) fabric: *mut FabricAttr,
     nic: Ptr,
+}
+
+#[repr(C)]
+pub(super) struct TxAttr {
+    caps: u64,
+    mode: u64,
+    flags: u64,
+    order: [u64; 2],
+    inject: usize,
+    size: usize,
+    pub(super) pieces: usize,
 }
 
 #[repr(C)]
@@ -77,6 +88,10 @@ pub(super) struct FabricAttr {
 
 /// Connected, reliable, in order.
 pub(super) const EP_MSG: c_int = 1;
+/// Without connections, reliable.
+pub(super) const EP_RDM: c_int = 3;
+/// Nothing fits what was asked for.
+pub(super) const NO_DATA: c_int = -61;
 pub(super) const CAP_MSG: u64 = 1 << 1;
 /// Modes that callers may be asked for: room for the library in what a completion carries.
 pub(super) const MODE_CONTEXT: u64 = 1 << 59;
@@ -294,6 +309,14 @@ pub(super) struct MsgOps {
     receive_v: Ptr,
     receive_msg: Ptr,
     pub(super) send: Post,
+    pub(super) send_v: unsafe extern "C" fn(*mut Endpoint, *const Piece, *mut Ptr, usize, u64, Ptr) -> isize,
+}
+
+/// Some bytes of a message that lies in several places.
+#[repr(C)]
+pub(super) struct Piece {
+    pub(super) at: *const u8,
+    pub(super) len: usize,
 }
 
 /// No address: connected endpoints have one peer.

@@ -5,8 +5,8 @@
 #![expect(unsafe_code, reason = "loads a C library and calls it")]
 
 use super::abi::{
-    CAP_MSG, DupInfo, EP_MSG, Fabric, FreeInfo, GetInfo, Info, MODE_CONTEXT, MODE_CONTEXT2, MR_LOCAL,
-    MR_OTHERS, NUMERIC, OpenFabric, Ptr, SOURCE, THREAD_SAFE, VERSION, Version,
+    CAP_MSG, DupInfo, EP_MSG, EP_RDM, Fabric, FreeInfo, GetInfo, Info, MODE_CONTEXT, MODE_CONTEXT2, MR_LOCAL,
+    MR_OTHERS, NO_DATA, NUMERIC, OpenFabric, Ptr, SOURCE, THREAD_SAFE, VERSION, Version,
 };
 use super::object::{Begins, Own, text};
 use core::ffi::{CStr, c_int};
@@ -63,8 +63,31 @@ impl Library {
         source: bool,
     ) -> Result<Found, String> {
         let words = |word: String| CString::new(word).map_err(|_| "a zero byte in a name".to_owned());
-        let (node, name) = (words(ip.to_string())?, words(provider.to_owned())?);
+        let node = words(ip.to_string())?;
         let service = port.map(|port| words(port.to_string())).transpose()?;
+        let flags = NUMERIC | if source { SOURCE } else { 0 };
+        let found = self.ask(EP_MSG, provider, (Some(&node), service.as_deref()), flags)?;
+        found.map_err(|code| {
+            let unconnected = |end| self.ask(end, provider, (None, None), 0).is_ok_and(|found| found.is_ok());
+            if code == NO_DATA && !unconnected(EP_MSG) && unconnected(EP_RDM) {
+                return format!(
+                    "provider `{provider}` has unconnected endpoints (FI_EP_RDM) alone, connections need connected ones \
+                     (FI_EP_MSG): choose `tcp`, `verbs` or another one that has them"
+                );
+            }
+            format!("provider `{provider}` offers no connected endpoints for {ip}: {}", text(code))
+        })
+    }
+
+    /// Asks for endpoints of a kind; the inner error is the library's code.
+    fn ask(
+        &'static self,
+        kind: c_int,
+        provider: &str,
+        (node, service): (Option<&CStr>, Option<&CStr>),
+        flags: u64,
+    ) -> Result<Result<Found, c_int>, String> {
+        let name = CString::new(provider).map_err(|_| "a zero byte in a name")?;
         // SAFETY: allocates a structure with all its parts.
         let hints = Found::new(self, unsafe { (self.dup_info)(null()) }).ok_or("no memory")?;
         let mut found = null_mut();
@@ -74,21 +97,14 @@ impl Library {
             let info = &mut *hints.raw();
             info.caps = CAP_MSG;
             info.mode = MODE_CONTEXT | MODE_CONTEXT2;
-            (*info.ep).kind = EP_MSG;
+            (*info.ep).kind = kind;
             (*info.domain).threading = THREAD_SAFE;
             (*info.domain).mr_mode = MR_LOCAL | MR_OTHERS;
             (*info.fabric).provider = libc::strdup(name.as_ptr());
-            let service = service.as_ref().map_or(null(), |service| service.as_ptr());
-            let flags = NUMERIC | if source { SOURCE } else { 0 };
-            (self.get_info)(VERSION, node.as_ptr(), service, flags, info, &raw mut found)
+            let (node, service) = (node.map_or(null(), CStr::as_ptr), service.map_or(null(), CStr::as_ptr));
+            (self.get_info)(VERSION, node, service, flags, info, &raw mut found)
         };
-        if code != 0 {
-            return Err(format!(
-                "provider `{provider}` offers no connected endpoints for {ip}: {}",
-                text(code)
-            ));
-        }
-        Found::new(self, found).ok_or("nothing was found".to_owned())
+        Ok(Found::new(self, found).filter(|_| code == 0).ok_or(code))
     }
 
     /// What came with an event.
@@ -119,6 +135,12 @@ impl Found {
     pub(super) fn registers(&self) -> bool {
         // SAFETY: the library fills all parts.
         unsafe { (*(*self.raw()).domain).mr_mode & MR_LOCAL != 0 }
+    }
+
+    /// May a message lie in two places, of which one is memory of the program?
+    pub(super) fn gathers(&self) -> bool {
+        // SAFETY: the library fills all parts.
+        !self.registers() && unsafe { (*(*self.raw()).tx).pieces } >= 2
     }
 
     /// Bytes of a message at most.
@@ -228,6 +250,11 @@ mod tests {
                 assert!(found.longest() > 1 << 20);
                 let why = library.find("nonsense", "127.0.0.1".parse().unwrap(), None, true).err().unwrap();
                 assert!(why.contains("nonsense"), "{why}");
+                // Where it is there, it has no connected ones.
+                let why = library.find("shm", "127.0.0.1".parse().unwrap(), None, true).err().unwrap();
+                assert!(why.contains("shm") && why.contains("connected endpoints"), "{why}");
+                let there = library.ask(EP_RDM, "shm", (None, None), 0).unwrap().is_ok();
+                assert_eq!(why.contains("FI_EP_MSG"), there, "{why}");
             }
         }
         let after: Vec<_> = (1..=SIGNALS).map(|s| handler(s).map(|h| h.sa_sigaction)).collect();

@@ -7,12 +7,13 @@
 //! | `load.rs` | finding the library, and what is chosen of it |
 //! | `object.rs` | objects of the library, closed when they are dropped |
 //! | `gate.rs` | a place where one peer may connect |
-//! | `plug.rs`, `store.rs` | a connected endpoint, its buffers |
+//! | `plug.rs`, `parts.rs`, `store.rs` | a connected endpoint, what it is made of, its buffers |
 
 mod abi;
 mod gate;
 mod load;
 mod object;
+mod parts;
 mod plug;
 mod store;
 

@@ -7,26 +7,18 @@
 #![expect(unsafe_code, reason = "calls libfabric, with buffers that it keeps for a while")]
 
 use super::abi::{
-    AGAIN, CONNECTED, Completion, CompletionError, Domain, ENABLE, ERROR_THERE, Endpoint, Events, FORMAT_MSG,
-    Fabric, NOBODY, Queue, QueueAttr, RECEIVE, Region, SHUTDOWN, TRANSMIT, WAIT_FD,
+    AGAIN, CONNECTED, Completion, CompletionError, Domain, ENABLE, ERROR_THERE, Endpoint, Events, Fabric,
+    NOBODY, Piece, Queue, RECEIVE, Region, SHUTDOWN, TRANSMIT,
 };
 use super::gate::{may_sleep, open_events, read_event};
 use super::load::{Found, Library};
-use super::object::{Begins, Own, text};
+use super::object::{Own, text};
+use super::parts::{open, register};
 use super::store::{Shape, Store};
 use core::ptr::{null, null_mut};
 use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-
-// SAFETY: declared so.
-unsafe impl Begins for Domain {}
-// SAFETY: declared so.
-unsafe impl Begins for Queue {}
-// SAFETY: declared so.
-unsafe impl Begins for Endpoint {}
-// SAFETY: declared so.
-unsafe impl Begins for Region {}
 
 /// What a buffer that is sent is for; each has its own, so that one never waits for the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +59,10 @@ pub(crate) struct Plug {
     store: Store,
     /// Which buffers the library has.
     lent: Box<[bool]>,
+    /// With which of them it has memory of the program, and for which request.
+    borrows: [Option<u32>; Shape::REQUESTS as usize],
+    /// It may have such.
+    gathers: bool,
     free: [Vec<u32>; 2],
     state: State,
     looks: u32,
@@ -119,6 +115,8 @@ impl Plug {
             fabric,
             store,
             lent,
+            borrows: [None; Shape::REQUESTS as usize],
+            gathers: found.gathers(),
             free,
             state,
             looks,
@@ -168,6 +166,9 @@ impl Plug {
             for one in done.iter().take(count) {
                 let Some(slot) = self.store.slot(one.context) else { continue };
                 self.lent[slot as usize] = false;
+                if let Some(borrows) = self.borrows.get_mut(slot as usize) {
+                    *borrows = None;
+                }
                 if slot >= Shape::FIRST_RECEIVE {
                     got(Got { slot, len: one.len.min(Shape::BYTES) as u32 });
                 } else {
@@ -257,6 +258,52 @@ impl Plug {
         self.post(slot, post);
     }
 
+    /// Can messages go out from where they lie ([`Plug::send_from`])?
+    pub(crate) fn gathers(&self) -> bool {
+        self.gathers
+    }
+
+    /// Sends the first `len` bytes of a buffer of the first class, and behind them `n` bytes from where they lie, on
+    /// behalf of a request.
+    ///
+    /// # Safety
+    /// Those bytes stay mapped until [`Plug::borrows`] denies the request, or the plug is dropped.
+    pub(crate) unsafe fn send_from(
+        &mut self,
+        slot: u32,
+        len: usize,
+        (at, n): (*const u8, usize),
+        request: u32,
+    ) {
+        assert!(self.gathers && len + n <= Shape::BYTES, "no such message can be sent");
+        self.borrows[slot as usize] = Some(request);
+        let post = |plug: &Plug| {
+            let pieces = [Piece { at: plug.store.buffer(slot), len }, Piece { at, len: n }];
+            // SAFETY: an open endpoint that takes unregistered memory; buffer and bytes stay until the completion.
+            unsafe {
+                ((*(*plug.endpoint.raw()).msg).send_v)(
+                    plug.endpoint.raw(),
+                    pieces.as_ptr(),
+                    [null_mut(); 2].as_mut_ptr(),
+                    pieces.len(),
+                    NOBODY,
+                    plug.store.scratch(slot),
+                )
+            }
+        };
+        self.post(slot, post);
+    }
+
+    /// Has the library memory of the program that went with requests up to this number?
+    pub(crate) fn borrows(&self, request: u32) -> bool {
+        self.borrows.iter().flatten().any(|&of| request.wrapping_sub(of) < 1 << 31)
+    }
+
+    /// Has it any?
+    pub(crate) fn borrows_any(&self) -> bool {
+        self.borrows.iter().any(Option::is_some)
+    }
+
     /// A buffer may take another message.
     pub(crate) fn give_back(&mut self, slot: u32) {
         let post = |plug: &Plug| {
@@ -292,59 +339,6 @@ impl Plug {
         // SAFETY: an open object.
         self.region.as_ref().map_or(null_mut(), |region| unsafe { (*region.raw()).desc })
     }
-}
-
-type Parts = (Own<Domain>, Own<Queue>, Own<Endpoint>);
-
-/// Each connection has a domain to itself: whoever moves the bytes of one moves those of no other.
-fn open(fabric: &Own<Fabric>, found: &Found) -> Result<Parts, String> {
-    let mut attr = QueueAttr {
-        size: 2 * Shape::ALL as usize,
-        format: FORMAT_MSG,
-        wait: WAIT_FD,
-        ..QueueAttr::default()
-    };
-    let (mut domain, mut queue, mut endpoint) = (null_mut(), null_mut(), null_mut());
-    // SAFETY: open objects; on success open objects are stored.
-    unsafe {
-        let code = ((*(*fabric.raw()).ops).domain)(fabric.raw(), found.raw(), &raw mut domain, null_mut());
-        let domain = (code == 0)
-            .then(|| Own::new(domain))
-            .flatten()
-            .ok_or_else(|| format!("no domain: {}", text(code)))?;
-        let code = ((*(*domain.raw()).ops).queue)(domain.raw(), &raw mut attr, &raw mut queue, null_mut());
-        let queue = (code == 0)
-            .then(|| Own::new(queue))
-            .flatten()
-            .ok_or_else(|| format!("no queue: {}", text(code)))?;
-        let code =
-            ((*(*domain.raw()).ops).endpoint)(domain.raw(), found.raw(), &raw mut endpoint, null_mut());
-        let endpoint = (code == 0)
-            .then(|| Own::new(endpoint))
-            .flatten()
-            .ok_or_else(|| format!("no endpoint: {}", text(code)))?;
-        Ok((domain, queue, endpoint))
-    }
-}
-
-fn register(domain: &Own<Domain>, store: &Store) -> Result<Own<Region>, String> {
-    let mut region = null_mut();
-    // SAFETY: an open domain, and memory that stays until the region is closed.
-    let made = unsafe {
-        let code = ((*(*domain.raw()).mr).register)(
-            domain.fid(),
-            store.buffer(0).cast(),
-            Store::SCRATCH,
-            RECEIVE | TRANSMIT,
-            0,
-            0,
-            0,
-            &raw mut region,
-            null_mut(),
-        );
-        (code == 0).then(|| Own::new(region)).flatten().ok_or(code)
-    };
-    made.map_err(|code| format!("buffers cannot be registered: {}", text(code)))
 }
 
 #[cfg(test)]

@@ -209,17 +209,22 @@ impl Inner {
                 return Step::More;
             }
             let left = (total - begun.sent).min(MOST as u64) as usize;
-            let Some((n, to)) = self.room(Class::Request, left, left.min(WORTH_IT)) else {
-                return Step::Wait;
-            };
             let Ok(hold) = Hold::source(source, &asker.tools.send) else { return Step::Failed };
-            hold.sources().read(begun.sent, &mut to[RECORD..RECORD + n]);
-            if hold.check().is_err() {
-                return Step::Failed;
-            }
-            record(begun.sent, n as u64).put(n, to);
-            self.wrote(Class::Request, n);
-            self.ask.issued = self.ask.issued.wrapping_add(1);
+            let n = if let Some(n) = self.lend(&hold, total, begun, &record) {
+                n
+            } else {
+                let Some((n, to)) = self.room(Class::Request, left, left.min(WORTH_IT)) else {
+                    return Step::Wait;
+                };
+                hold.sources().read(begun.sent, &mut to[RECORD..RECORD + n]);
+                if hold.check().is_err() {
+                    return Step::Failed;
+                }
+                record(begun.sent, n as u64).put(n, to);
+                self.wrote(Class::Request, n);
+                self.ask.issued = self.ask.issued.wrapping_add(1);
+                n
+            };
             begun.last = self.ask.issued;
             begun.sent += n as u64;
             asker.tools.budget = asker.tools.budget.saturating_sub(n as u64);

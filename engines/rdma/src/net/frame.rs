@@ -6,9 +6,9 @@
 //!   record  0  kind, flags, number (u16)   4  bytes behind   8, 16, 24  three numbers        32  bytes
 //! ```
 //!
-//! Little-endian; records begin at multiples of 8. Frames of requests are answered for in their order: both counts say
-//! how far the other end has come, and travel in every frame of either class. Whatever comes from a peer is checked
-//! here for its form, and where it is used for its sense.
+//! Little-endian; records begin at multiples of 8, the bytes of the last one need not be padded. Frames of requests are
+//! answered for in their order: both counts say how far the other end has come, and travel in every frame of either
+//! class. Whatever comes from a peer is checked here for its form, and where it is used for its sense.
 
 use crate::ffi::{Class, Shape};
 use softdpu_memory::peer::Change;
@@ -171,8 +171,9 @@ impl Record {
         let [a, b, c] = core::array::from_fn(|_| words.next().unwrap_or(0));
         let map = u16::from_le_bytes([head[2], head[3]]);
         let len = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
-        let next = at + RECORD + len.next_multiple_of(8);
-        if len > MOST || next > frame.len() {
+        let end = at + RECORD + len;
+        let next = end.next_multiple_of(8).min(frame.len());
+        if len > MOST || end > frame.len() {
             return Err(Broken("a record that leaves its frame"));
         }
         let short = |n: u64| u32::try_from(n).map_err(|_| Broken("an impossible number"));

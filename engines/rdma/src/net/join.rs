@@ -8,6 +8,7 @@ use crate::job::ConnRef;
 use crate::sync::Ordering;
 use softdpu_room::hardware::{Port, Ticket};
 use softdpu_status::Code;
+use std::sync::Arc;
 
 impl Engine {
     /// A connection has a way over the network.
@@ -21,7 +22,14 @@ impl Engine {
         let ready = dynamic || link.net.is_some();
         let out = joint.out.then_some(which.slot);
         let inward = joint.inward.map(|sender| In { conn: which, sender, opened: false, current: None });
-        self.wires.push(Wire { pipe: joint.pipe, out, inward, refuse: false });
+        // The other direction may have been joined before.
+        match self.wires.iter_mut().find(|wire| Arc::ptr_eq(&wire.pipe, &joint.pipe)) {
+            Some(wire) => {
+                (wire.out, wire.inward) = (wire.out.or(out), wire.inward.take().or(inward));
+                joint.pipe.release();
+            }
+            None => self.wires.push(Wire { pipe: joint.pipe, out, inward, refuse: false }),
+        }
         if ready {
             self.open_wires(which);
         }
@@ -45,6 +53,11 @@ impl Engine {
     pub(crate) fn flush_way(&mut self, port: &mut Port<'_, Rdma>, slot: u32) {
         let link =
             |engine: &mut Engine| engine.links[slot as usize].as_mut()?.net.as_mut()?.flying.pop_front();
+        let flies = self.links[slot as usize].as_ref().and_then(|link| link.net.as_ref());
+        if flies.is_some_and(|way| !way.flying.is_empty()) {
+            let wires = self.wires.iter().filter(|wire| wire.out == Some(slot));
+            wires.for_each(|wire| wire.pipe.lock().take_back());
+        }
         while let Some(flying) = link(self) {
             self.complete(port, flying.ticket, Err(Code::IoFailed));
         }

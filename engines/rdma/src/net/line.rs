@@ -1,19 +1,26 @@
 //! A line to a peer: a plain stream over which two ends meet, and which ends when one of them does; and the connection
 //! of the fabric that it leads to, while no engine looks after that.
 
-use super::meet::Role;
+use super::meet::{PING, Role};
 use super::pipe::Pipe;
+use super::pulse::{Beat, DEADLINE, Pulse, deadline};
+use crate::control::Control;
 use crate::ffi::{Gate, Plug};
+use crate::job::ConnRef;
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-/// How long an engine may be silent before the thread drives its connections.
+/// Between two looks at what is under way.
 const NAP: Duration = Duration::from_millis(1);
-const QUIET: u32 = 3;
+/// The same at an engine that drives its connections itself, and after how many of them without a turn of it the thread
+/// does.
+const BUSY: Duration = Duration::from_millis(2);
+const QUIET: u32 = 2;
 /// What was sent before the end of a line may come for so long after it.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Bytes of a packet at most.
@@ -42,6 +49,11 @@ pub(super) struct Line {
     ending: Option<Instant>,
     stream_ended: bool,
     over: bool,
+    pulse: Pulse,
+    /// Of a connection made out of band: whose tasks go this way, if they are ours.
+    pub(super) own: Option<(Weak<Control>, ConnRef)>,
+    /// Who waits for the peer's answer to whether ours may.
+    pub(super) sharing: Option<SyncSender<u32>>,
 }
 
 impl Line {
@@ -71,6 +83,9 @@ impl Line {
             ending: None,
             stream_ended: false,
             over: false,
+            pulse: Pulse::default(),
+            own: None,
+            sharing: None,
         })
     }
 
@@ -85,7 +100,7 @@ impl Line {
 
     /// When it wants to be looked at.
     pub(super) fn due(&self) -> Option<Instant> {
-        [self.due, self.deadline, self.ending].into_iter().flatten().min()
+        [self.due, self.deadline, self.ending, self.pulse.due()].into_iter().flatten().min()
     }
 
     pub(super) fn is_due(&self, now: Instant) -> bool {
@@ -132,6 +147,7 @@ impl Line {
     /// No more is to be said: the peer is heard no longer.
     pub(super) fn hang_up(&mut self) {
         self.over = true;
+        self.sharing = None;
         if let Some(pipe) = &self.pipe {
             pipe.set_gone();
         }
@@ -161,7 +177,9 @@ impl Line {
 
     /// Somebody rang: perhaps an engine that sleeps, or leaves.
     pub(super) fn heard(&mut self, now: Instant) {
-        if self.pipe.as_ref().is_some_and(|pipe| pipe.is_leaving() || self.napping && pipe.is_asleep()) {
+        let watch = |pipe: &Arc<Pipe>| pipe.is_watched() && !self.pulse.is_on();
+        let looks = |pipe: &Arc<Pipe>| pipe.is_leaving() || self.napping && pipe.is_asleep() || watch(pipe);
+        if self.pipe.as_ref().is_some_and(looks) {
             self.due = Some(now);
         }
     }
@@ -247,6 +265,12 @@ impl Line {
         if pipe.is_leaving() {
             return self.leave(&pipe, now);
         }
+        if self.pulse.is_due(now) && !self.feel(&pipe, now) {
+            return self.hang_up();
+        }
+        if !self.pulse.is_on() && (pipe.waits() || pipe.is_watched() && pipe.stop_watching()) {
+            self.pulse.begin(now);
+        }
         let turns = pipe.turns();
         let busy = turns != self.turns && !pipe.is_asleep();
         self.silent = if busy { 0 } else { self.silent + 1 };
@@ -254,9 +278,8 @@ impl Line {
         self.napping = !pipe.is_asleep() && self.silent < QUIET && !self.wakes.is_empty();
         pipe.set_napping(self.napping);
         if self.napping && !pipe.is_asleep() {
-            self.due = Some(now + NAP);
-            let opened = pipe.lock().is_open();
-            if opened {
+            self.due = Some(now + BUSY);
+            if pipe.is_opened() {
                 self.opened();
             }
             return;
@@ -275,6 +298,7 @@ impl Line {
         let sleeps = inner.plug().is_none_or(Plug::may_sleep);
         drop(inner);
         if opened {
+            pipe.set_opened();
             self.opened();
         }
         if over {
@@ -294,6 +318,30 @@ impl Line {
         }
     }
 
+    /// Looks whether the peer lives. False: it does not.
+    fn feel(&mut self, pipe: &Pipe, now: Instant) -> bool {
+        let waits = pipe.waits() || pipe.stop_watching();
+        match self.pulse.feel(waits, now) {
+            Beat::Fine => true,
+            Beat::Ask => {
+                self.say(&[PING]);
+                true
+            }
+            Beat::Gone(silent) => {
+                let peer = self.ends().map_or_else(String::new, |(peer, _)| peer.to_string());
+                log::error!(target: crate::LOG,
+                    "network: tasks wait for {peer}, whose process has been silent for {} s; at most {} s are allowed ({DEADLINE})",
+                    silent.as_secs(), deadline().as_secs());
+                false
+            }
+        }
+    }
+
+    /// The peer has answered.
+    pub(super) fn alive(&mut self) {
+        self.pulse.alive();
+    }
+
     /// The engine has something to do; if it does not come, a worker is to turn it.
     fn call(&mut self, pipe: &Pipe, now: Instant) {
         match self.called {
@@ -310,6 +358,7 @@ impl Line {
     /// This end leaves: what it has said is sent before.
     fn leave(&mut self, pipe: &Pipe, now: Instant) {
         let end = *self.ending.get_or_insert(now + LAST_WORDS);
+        self.pulse = Pulse::default();
         let mut inner = pipe.lock();
         inner.flush();
         inner.drive(true);

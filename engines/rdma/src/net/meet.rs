@@ -6,13 +6,19 @@
 //!                                 <-----     YES: port of the fabric, rights <-----  or NO: why
 //!   (the fabric connects)         ----->     (the fabric connects)          ----->
 //!                                            READY                          ----->  established, at both ends
+//! SHARE: who, to whom, secret   <-----
+//! SHARED: rights                ----->
 //! ```
 //!
-//! Both ends keep the line afterwards: its end is the end of the connection. The address of the fabric is that of the
-//! line, so only the port is told.
+//! Out of band each end asks for itself. The second one asks on the line of the first whether both may go the same way;
+//! when both ask at the same time there are two.
+//!
+//! Both ends keep the line afterwards: its end is the end of the connection, and while tasks wait each asks the other on
+//! it whether it is alive. The address of the fabric is that of the line, so only the port is told.
 
 use super::line::Line;
 use super::pipe::Pipe;
+use super::share::{SHARE, SHARED, UNSHARED};
 use super::wire::{Held, Joint};
 use crate::addr::Address;
 use crate::blob::{Name, Reader};
@@ -34,13 +40,36 @@ pub(super) const KNOCK: u8 = 2;
 const YES: u8 = 3;
 const NO: u8 = 4;
 const READY: u8 = 5;
+/// Is it alive? Yes. Said by the threads of both ends, whatever their programs are doing.
+pub(super) const PING: u8 = 6;
+const PONG: u8 = 7;
+/// A packet that asks a peer to take tasks.
+pub(super) fn call(kind: u8, context: u64, caller: &Caller) -> Vec<u8> {
+    let mut packet = vec![kind];
+    caller.name.encode(&mut packet);
+    packet.extend(context.to_le_bytes());
+    packet.extend(caller.conn.slot.to_le_bytes());
+    packet.extend(caller.conn.uid.to_le_bytes());
+    packet.extend(caller.secret);
+    packet.extend((caller.transport as u32).to_le_bytes());
+    packet
+}
+
+/// Which context it asks, and for whom.
+pub(super) fn caller(from: &mut Reader<'_>) -> Option<(u64, Caller)> {
+    let name = Name::decode(from)?;
+    let context = from.u64()?;
+    let conn = ConnRef { slot: from.u32()?, uid: from.u32()? };
+    let (secret, transport) = (from.array()?, Transport::from_number(from.u32()?)?);
+    Some((context, Caller { conn, secret, transport, name }))
+}
 
 /// Who is at the other end of a line.
 pub(super) enum Role {
     /// Somebody who came through a door and has said nothing.
     Stranger { manager: Option<(Weak<Control>, u16)> },
     /// A peer that was asked to take tasks; who waits for its answer.
-    Asked { control: Weak<Control>, tell: SyncSender<Result<Arc<Pipe>, String>> },
+    Asked { control: Weak<Control>, conn: ConnRef, tell: SyncSender<Result<Arc<Pipe>, String>> },
     /// A peer that was asked for a connection.
     Server { control: Weak<Control>, conn: Arc<Conn>, sender: u32 },
     /// A peer that asked for a connection.
@@ -60,6 +89,12 @@ impl Line {
     /// A packet of the peer.
     pub(super) fn packet(&mut self, packet: &[u8]) {
         let Some((&kind, body)) = packet.split_first() else { return self.refuse("it makes no sense") };
+        match kind {
+            PING if !self.is_of_stranger() => return self.say(&[PONG]),
+            PONG => return self.alive(),
+            SHARE | SHARED | UNSHARED => return self.sharing(kind, body),
+            _ => {}
+        }
         match (kind, core::mem::replace(&mut self.role, Role::Joined)) {
             (ATTACH, Role::Stranger { manager: None }) => match self.attach(body) {
                 Ok(()) => self.joined(),
@@ -74,8 +109,9 @@ impl Line {
                     Err(why) => self.refuse(&why),
                 }
             }
-            (YES, Role::Asked { control, tell }) => {
+            (YES, Role::Asked { control, conn, tell }) => {
                 let pipe = self.dial(&control, body);
+                self.own = Some((control, conn));
                 if pipe.is_err() {
                     self.hang_up();
                 } else {
@@ -122,22 +158,16 @@ impl Line {
     /// A peer wants to send to a connection of ours.
     fn attach(&mut self, body: &[u8]) -> Result<(), String> {
         let mut from = Reader(body);
-        let parsed = (|| {
-            let name = Name::decode(&mut from)?;
-            let context = from.u64()?;
-            let conn = ConnRef { slot: from.u32()?, uid: from.u32()? };
-            let (secret, transport) = (from.array()?, Transport::from_number(from.u32()?)?);
-            Some((context, Caller { conn, secret, transport, name }))
-        })();
-        let (context, caller) = parsed.ok_or("it makes no sense")?;
+        let (context, caller) = caller(&mut from).ok_or("it makes no sense")?;
         let control = find(context).ok_or("there is no such context (any more)")?;
         // First what is not to be taken back.
         let gate = self.gate_for(&control, from.0)?;
         let (sender, conn, ..) = control.admit(&caller)?;
         let pipe = Pipe::new(&control);
         self.pipe = Some(pipe.clone());
+        conn.more().inward = Arc::downgrade(&pipe);
         self.yes(&control, gate);
-        control.send(Mail::Net(conn.here, Joint { pipe: Held(pipe), out: false, inward: Some(sender) }));
+        control.send(Mail::Net(conn.here, Joint { pipe: Held::new(pipe), out: false, inward: Some(sender) }));
         Ok(())
     }
 
@@ -221,7 +251,10 @@ impl Line {
         let Role::Server { control, conn, sender } = &self.role else { return };
         let (Some(control), Some(pipe)) = (control.upgrade(), self.pipe.clone()) else { return };
         if conn.advance(Phase::Connecting, Phase::Connected) {
-            control.send(Mail::Net(conn.here, Joint { pipe: Held(pipe), out: true, inward: Some(*sender) }));
+            control.send(Mail::Net(
+                conn.here,
+                Joint { pipe: Held::new(pipe), out: true, inward: Some(*sender) },
+            ));
             control.send(Mail::Tell(Event::Established(conn.clone())));
             self.role = Role::Joined;
             self.say(&[READY]);

@@ -9,10 +9,10 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `door.rs`, `line.rs`, `meet.rs` | ports and addresses, a line, what is said on it |
+//! | `door.rs`, `line.rs`, `meet.rs`, `share.rs`, `pulse.rs` | ports and addresses, a line, what is said on it, whether the peer lives |
 //! | `hub.rs` | the thread |
 //! | `frame.rs` | frames and records |
-//! | `pipe.rs`, `ask.rs`, `words.rs`, `serve.rs` | a connection of the fabric: the end that asks, the end that is asked |
+//! | `pipe.rs`, `ask.rs`, `lend.rs`, `words.rs`, `serve.rs` | a connection of the fabric: the end that asks, the end that is asked |
 //! | `wire.rs`, `join.rs`, `turn.rs`, `messages.rs` | the engine's part |
 
 mod ask;
@@ -20,11 +20,14 @@ mod door;
 mod frame;
 mod hub;
 mod join;
+mod lend;
 mod line;
 mod meet;
 mod messages;
 mod pipe;
+mod pulse;
 mod serve;
+mod share;
 mod turn;
 mod wire;
 mod words;
@@ -39,6 +42,7 @@ use crate::caller::Caller;
 use crate::conn::{Conn, Phase};
 use crate::control::{Control, Mail};
 use crate::ffi::Library;
+use crate::sync::Ordering;
 use line::Line;
 use meet::Role;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -61,21 +65,19 @@ pub(crate) fn attach(
 ) -> Result<(), String> {
     // Said here rather than by the peer that waits in vain.
     Library::get()?;
+    if share::share(control, conn, blob, caller) {
+        return Ok(());
+    }
     let stream = connect(&blob.reachable.addresses(), PATIENCE)?;
-    let mut packet = vec![meet::ATTACH];
-    caller.name.encode(&mut packet);
-    packet.extend(blob.name.context.to_le_bytes());
-    packet.extend(caller.conn.slot.to_le_bytes());
-    packet.extend(caller.conn.uid.to_le_bytes());
-    packet.extend(caller.secret);
-    packet.extend((caller.transport as u32).to_le_bytes());
+    let mut packet = meet::call(meet::ATTACH, blob.name.context, caller);
     packet.extend(meet::provider(control).bytes());
     let (tell, told) = sync_channel(1);
-    let role = Role::Asked { control: Arc::downgrade(control), tell };
+    let role = Role::Asked { control: Arc::downgrade(control), conn: conn.here, tell };
     begin(stream, role, PATIENCE, packet)?;
     let late = "no answer in time".to_owned();
     let pipe = told.recv_timeout(PATIENCE + Duration::from_secs(1)).map_err(|_| late)??;
-    control.send(Mail::Net(conn.here, Joint { pipe: Held(pipe), out: true, inward: None }));
+    conn.on_network.store(true, Ordering::Relaxed);
+    control.send(Mail::Net(conn.here, Joint { pipe: Held::new(pipe), out: true, inward: None }));
     Ok(())
 }
 
@@ -127,7 +129,8 @@ pub(crate) fn accept(
         return Err("the peer is gone".into());
     }
     let sender = control.take_sender().ok_or("too many peers")?;
-    control.send(Mail::Net(conn.here, Joint { pipe: Held(pipe.clone()), out: true, inward: Some(sender) }));
+    control
+        .send(Mail::Net(conn.here, Joint { pipe: Held::new(pipe.clone()), out: true, inward: Some(sender) }));
     let private = private.to_vec();
     on_line(pipe, move |line| line.accept(&private))
 }

@@ -29,6 +29,12 @@ pub(crate) struct Pipe {
     asleep: AtomicBool,
     /// The thread leaves the driving to the engine, and has to be told when that ends.
     napping: AtomicBool,
+    /// It has carried frames.
+    opened: AtomicBool,
+    /// Tasks of the engine wait for the peer.
+    waits: AtomicBool,
+    /// The thread looks whether the peer lives, for tasks wait.
+    watched: AtomicBool,
 }
 
 /// What the lock covers.
@@ -41,6 +47,8 @@ pub(super) struct Inner {
     came: Vec<Got>,
     was_open: bool,
     broken: bool,
+    /// The peer was not told at the last flush how far we are.
+    put_off: bool,
 }
 
 /// A record, its bytes, and where the next one is.
@@ -63,6 +71,7 @@ impl Pipe {
             came: Vec::with_capacity(Shape::RECEIVES as usize),
             was_open: false,
             broken: false,
+            put_off: false,
         };
         Arc::new(Pipe {
             inner: Mutex::new(inner),
@@ -72,6 +81,9 @@ impl Pipe {
             turns: AtomicU32::new(0),
             asleep: AtomicBool::new(false),
             napping: AtomicBool::new(false),
+            opened: AtomicBool::new(false),
+            waits: AtomicBool::new(false),
+            watched: AtomicBool::new(false),
         })
     }
 
@@ -127,6 +139,45 @@ impl Pipe {
         self.napping.store(on, Ordering::SeqCst);
     }
 
+    /// Does it carry frames? As whoever drove it last has seen it.
+    pub(super) fn is_opened(&self) -> bool {
+        self.opened.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_opened(&self) {
+        if !self.opened.load(Ordering::Relaxed) {
+            self.opened.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Do tasks wait? Then somebody has to look whether the peer lives.
+    pub(super) fn set_waits(&self, on: bool) {
+        if self.waits.load(Ordering::Relaxed) != on {
+            self.waits.store(on, Ordering::SeqCst);
+        }
+        if on && !self.watched.load(Ordering::SeqCst) && !self.watched.swap(true, Ordering::SeqCst) {
+            super::hub::wake();
+        }
+    }
+
+    pub(super) fn waits(&self) -> bool {
+        self.waits.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn is_watched(&self) -> bool {
+        self.watched.load(Ordering::SeqCst)
+    }
+
+    /// The thread does not look any more, unless tasks wait after all. Does it?
+    pub(super) fn stop_watching(&self) -> bool {
+        self.watched.store(false, Ordering::SeqCst);
+        let waits = self.waits();
+        if waits {
+            self.watched.store(true, Ordering::SeqCst);
+        }
+        waits
+    }
+
     /// The engine is about to sleep: the thread drives from now on.
     pub(super) fn hand_over(&self) {
         self.asleep.store(true, Ordering::SeqCst);
@@ -149,6 +200,15 @@ impl Inner {
 
     pub(super) fn plug(&mut self) -> Option<&mut Plug> {
         self.plug.as_mut()
+    }
+
+    pub(super) fn fabric(&self) -> Option<&Plug> {
+        self.plug.as_ref()
+    }
+
+    /// May bytes of tasks be sent from where they lie?
+    pub(super) fn gathers(&self) -> bool {
+        self.plug.as_ref().is_some_and(Plug::gathers)
     }
 
     /// Does it carry frames?
@@ -246,8 +306,7 @@ impl Inner {
             if class == Class::Request && self.ask.on_the_way() >= CREDIT {
                 return None;
             }
-            let slot = self.plug.as_mut()?.take(class)?;
-            self.open[class as usize] = Some((slot, HEAD));
+            self.open_frame(class)?;
         }
         let (slot, len) = self.open[class as usize]?;
         let room = Shape::BYTES - len - RECORD;
@@ -264,31 +323,59 @@ impl Inner {
 
     /// Sends the frame that is being filled.
     pub(super) fn publish(&mut self, class: Class) {
-        let Some((slot, len)) = self.open[class as usize].take() else { return };
-        let Some(plug) = &mut self.plug else { return };
+        if let Some((slot, len, plug)) = self.close_frame(class, 0) {
+            plug.send(slot, len);
+        }
+    }
+
+    /// The frame that is being filled is complete but for `more` bytes from elsewhere: its buffer, its bytes there, and
+    /// who is to send them now.
+    pub(super) fn close_frame(&mut self, class: Class, more: usize) -> Option<(u32, usize, &mut Plug)> {
+        let (slot, len) = self.open[class as usize].take()?;
+        let plug = self.plug.as_mut()?;
         let (consumed, done) = self.serve.counts();
-        Head { class, len: len as u32, consumed, done }.put(plug.fill(slot));
-        plug.send(slot, len);
+        Head { class, len: (len + more) as u32, consumed, done }.put(plug.fill(slot));
         self.serve.told();
+        self.put_off = false;
         if class == Class::Request {
             self.ask.sent();
         }
+        Some((slot, len, plug))
     }
 
     /// Sends everything that is to be sent: frames that are being filled, and how far we are.
     pub(super) fn flush(&mut self) {
+        self.flush_soon(false);
+    }
+
+    /// The same; but when `landed`, the program may be about to answer a message, and how far we are then goes along. So
+    /// that waits for the next time, once.
+    pub(super) fn flush_soon(&mut self, landed: bool) {
         if !self.is_open() {
             return;
         }
         for class in [Class::Request, Class::Answer] {
             self.publish(class);
         }
-        if self.serve.is_ahead()
-            && let Some(slot) = self.plug.as_mut().and_then(|plug| plug.take(Class::Answer))
+        if landed && self.serve.is_ahead() && !core::mem::replace(&mut self.put_off, true) {
+            return;
+        }
+        self.tell();
+    }
+
+    /// Tells the peer how far we are, if it does not know.
+    pub(super) fn tell(&mut self) {
+        let answers = Class::Answer as usize;
+        if self.serve.is_ahead() && (self.open[answers].is_some() || self.open_frame(Class::Answer).is_some())
         {
-            self.open[Class::Answer as usize] = Some((slot, HEAD));
             self.publish(Class::Answer);
         }
+    }
+
+    fn open_frame(&mut self, class: Class) -> Option<()> {
+        let slot = self.plug.as_mut()?.take(class)?;
+        self.open[class as usize] = Some((slot, HEAD));
+        Some(())
     }
 
     /// The record at `at` of a frame that came, and its bytes.

@@ -16,6 +16,9 @@ use softdpu_sync_event::RemoteEvent;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// The peer is told at once of so many frames that were consumed.
+const AT_LEAST: u32 = 2;
+
 /// Memory that a peer has names for at a time.
 pub(super) const MAPS: u16 = 256;
 
@@ -200,6 +203,10 @@ impl Inner {
                     self.serve.frames.pop_front();
                     self.serve.consumed = self.serve.consumed.wrapping_add(1);
                     self.give_back(got);
+                    // The peer's next frames are on their way while the rest of these is looked at.
+                    if self.serve.consumed.wrapping_sub(self.serve.told.0) >= AT_LEAST {
+                        self.tell();
+                    }
                     continue;
                 }
                 Err(broken) => return self.breaks(broken),

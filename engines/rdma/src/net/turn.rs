@@ -33,16 +33,24 @@ impl Engine {
         // The thread is inside: it may have left something to do.
         let Some(mut inner) = pipe.try_lock() else { return true };
         let mut moved = inner.drive(false);
-        moved |= self.messages(port, &mut inner, at);
+        let landed = self.messages(port, &mut inner, at);
+        moved |= landed;
         if let Some(slot) = out {
             moved |= self.tasks(port, &mut inner, slot);
         }
         if self.wires.get(at).is_some_and(|wire| wire.refuse) {
             inner.refuse(Why::Closed);
         }
-        inner.flush();
-        let over = inner.is_over();
+        inner.flush_soon(landed);
+        let (opened, over) = (inner.is_open(), inner.is_over());
         drop(inner);
+        if opened {
+            pipe.set_opened();
+        }
+        let link = out.and_then(|slot| self.links[slot as usize].as_ref());
+        pipe.set_waits(link.is_some_and(|link| {
+            !link.queue.is_empty() || link.net.as_ref().is_some_and(|way| !way.flying.is_empty())
+        }));
         if over {
             pipe.set_gone();
         }
@@ -94,6 +102,7 @@ impl Engine {
         }
         if !good && !failed {
             moved = true;
+            inner.take_back();
             while let Some(flying) = way.flying.pop_front() {
                 self.complete(port, flying.ticket, Err(Code::IoFailed));
             }
@@ -270,7 +279,7 @@ fn finish(
     flying: &mut Flying,
 ) -> Option<Result<u64, Code>> {
     let begun = flying.begun;
-    if !inner.ask.is_done(begun.last) {
+    if !inner.ask.is_done(begun.last) || inner.keeps(begun.last) {
         return None;
     }
     let job = port.job(&mut flying.ticket);

@@ -23,20 +23,36 @@ pub(crate) struct Wire {
 
 /// A pipe that ends with its holder.
 #[derive(Debug)]
-pub(super) struct Held(pub(super) Arc<Pipe>);
+pub(super) struct Held {
+    pipe: Arc<Pipe>,
+    holds: bool,
+}
+
+impl Held {
+    pub(super) fn new(pipe: Arc<Pipe>) -> Held {
+        Held { pipe, holds: true }
+    }
+
+    /// The pipe has another holder.
+    pub(super) fn release(mut self) {
+        self.holds = false;
+    }
+}
 
 impl core::ops::Deref for Held {
     type Target = Arc<Pipe>;
 
     fn deref(&self) -> &Arc<Pipe> {
-        &self.0
+        &self.pipe
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.0.lock().serve.close();
-        self.0.leave();
+        if self.holds {
+            self.pipe.lock().serve.close();
+            self.pipe.leave();
+        }
     }
 }
 

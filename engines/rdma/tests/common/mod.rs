@@ -1,6 +1,8 @@
 //! A side of a connection in the Rust face, and what every test needs around it.
 #![allow(dead_code, reason = "no test uses all of it")]
 
+pub(crate) mod machine;
+
 use softdpu_memory::{Access, Memory, RemoteMemory};
 use softdpu_rdma::{Connection, Endpoint, Happening, Options, Rdma};
 use softdpu_room::inflight::InFlight;
@@ -35,6 +37,11 @@ pub(crate) fn watchdog() {
 /// The runtime folder of this test program: the binary runs itself with one of its own. True in the outer process, whose
 /// tests have run in the inner one already.
 pub(crate) fn in_own_folder(test: &str) -> bool {
+    in_own_folder_with(test, &[])
+}
+
+/// The same, with these variables set.
+pub(crate) fn in_own_folder_with(test: &str, variables: &[(&str, &str)]) -> bool {
     watchdog();
     if std::env::var_os("RDMA_TEST_INNER").is_some() {
         return false;
@@ -44,6 +51,7 @@ pub(crate) fn in_own_folder(test: &str) -> bool {
         .args([test, "--exact", "--nocapture", "--test-threads=1", "--include-ignored"])
         .env("RDMA_TEST_INNER", "1")
         .env("SOFTDPU_RUNTIME_DIR", &folder.0)
+        .envs(variables.iter().copied())
         .status()
         .unwrap();
     assert!(status.success(), "{test} in its own folder: {status}");
@@ -77,7 +85,12 @@ pub(crate) struct Side {
 }
 
 pub(crate) fn side(which: usize, options: Options) -> Side {
-    let session = Session::new(softdpu_card::Machine::builder().build().unwrap(), softdpu_board::threads());
+    side_on(softdpu_card::Machine::builder(), which, options)
+}
+
+/// The same on a machine of another kind.
+pub(crate) fn side_on(machine: softdpu_card::MachineBuilder, which: usize, options: Options) -> Side {
+    let session = Session::new(machine.build().unwrap(), softdpu_board::threads());
     let device = session.devices()[which].open().unwrap();
     let mut pe = ProgressEngine::new(&session).unwrap();
     let endpoint = Endpoint::new(device.shared(), options).unwrap();
