@@ -312,7 +312,25 @@ fn read(name: &str) -> String {
     let crates = if folder == "comch" { "engines" } else { "crates" };
     let path = format!("../{crates}/{folder}/src/{name}");
     println!("cargo::rerun-if-changed={path}");
-    fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
+    let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+    // The two ends of a ring have files of their own.
+    if name == "ring.rs" && folder == "link" { whole_ring(&text) } else { text }
+}
+
+/// The ring with its ends in one text.
+fn whole_ring(text: &str) -> String {
+    let ends = ["mod receiver;", "mod sender;", "#[path = \"ring/", "pub use receiver::", "pub use sender::"];
+    let is_whole = |line: &&str| !ends.iter().any(|start| line.starts_with(start));
+    let mut whole = text.lines().filter(is_whole).fold(String::new(), |s, l| s + l + "\n");
+    for end in ["sender", "receiver"] {
+        let part = read(&format!("link/ring/{end}.rs"));
+        whole.extend(
+            part.lines()
+                .filter(|l| !l.starts_with("use ") && !l.starts_with("//!"))
+                .map(|l| l.replace("pub(super) ", "") + "\n"),
+        );
+    }
+    whole
 }
 
 /// Inner documentation and attributes cannot stand in an included text.

@@ -89,6 +89,7 @@ mod pe;
 #[allow(
     dead_code,
     unreachable_pub,
+    unused_imports,
     missing_debug_implementations,
     reason = "the link's file as it stands; not every model uses all of it"
 )]
@@ -137,4 +138,5 @@ mod handle;
 mod models;
 mod segment;
 mod slot;
+mod streak;
 mod sync;

@@ -46,6 +46,7 @@ impl Segment {
 
     /// Hints mean nothing here.
     pub(crate) fn expect(&self, _: usize) {}
+    pub(crate) fn expect_all(&self, _: usize, _: usize) {}
 
     /// As [`Segment::expect`].
     pub(crate) fn expect_own(&self, _: usize) {}

@@ -13,6 +13,8 @@ pub unsafe fn copy_shared(src: *const u8, dst: *mut u8, n: usize) {
     unsafe {
         if n < 16 {
             short(src, dst, n);
+        } else if (WIDE..=LOOP).contains(&n) && std::arch::is_x86_feature_detected!("avx") {
+            wide(src, dst, n);
         } else if n <= LOOP {
             // The string instruction starts too slowly for this. The last vector overlaps with the one before.
             core::arch::asm!(
@@ -58,6 +60,37 @@ pub unsafe fn copy_shared(src: *const u8, dst: *mut u8, n: usize) {
 /// Most bytes that a loop copies faster than the string instruction.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const LOOP: usize = 4096;
+
+/// From so many bytes on the wider vectors are worth a call.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+const WIDE: usize = 256;
+
+/// At least 128 bytes, as [`copy_shared`].
+///
+/// # Safety
+/// As there; the processor has AVX.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[target_feature(enable = "avx")]
+#[inline(never)]
+unsafe fn wide(src: *const u8, dst: *mut u8, n: usize) {
+    // SAFETY: as in `copy_shared`; the last 128 bytes, which may overlap with those before, are copied at the end.
+    unsafe {
+        core::arch::asm!(
+            "vmovups {e}, [{s} + {n} - 128]", "vmovups {f}, [{s} + {n} - 96]", "vmovups {g}, [{s} + {n} - 64]", "vmovups {h}, [{s} + {n} - 32]",
+            "lea {end}, [{d} + {n} - 128]",
+            "2:",
+            "vmovups {a}, [{s}]", "vmovups {b}, [{s} + 32]", "vmovups {c}, [{s} + 64]", "vmovups {i}, [{s} + 96]",
+            "vmovups [{d}], {a}", "vmovups [{d} + 32], {b}", "vmovups [{d} + 64], {c}", "vmovups [{d} + 96], {i}",
+            "sub {s}, -128", "sub {d}, -128", "cmp {d}, {end}", "jb 2b",
+            "vmovups [{end}], {e}", "vmovups [{end} + 32], {f}", "vmovups [{end} + 64], {g}", "vmovups [{end} + 96], {h}",
+            "vzeroupper",
+            s = inout(reg) src => _, d = inout(reg) dst => _, n = in(reg) n, end = out(reg) _,
+            a = out(ymm_reg) _, b = out(ymm_reg) _, c = out(ymm_reg) _, i = out(ymm_reg) _,
+            e = out(ymm_reg) _, f = out(ymm_reg) _, g = out(ymm_reg) _, h = out(ymm_reg) _,
+            options(nostack)
+        );
+    }
+}
 
 /// Less than 16 bytes, as [`copy_shared`].
 ///

@@ -163,6 +163,11 @@ impl Ringer {
 
 /// Makes an event descriptor readable. A full counter is so already, and the owner may be gone: nothing to do about either.
 /// Asked first, since the write could wait for as long as a peer likes.
+///
+/// What is left is the moment between the two: a peer that cleared the flag before could fill the counter (2^64 - 2) just
+/// then, and the write would wait until the owner, which a full counter wakes, takes the rings. No call writes to an event
+/// descriptor without waiting whatever its flags say. It takes a process of the same user, and such a one may stop this
+/// one by a signal: nothing is lost that was defended.
 #[cold]
 pub fn signal(event: BorrowedFd<'_>) {
     if is_ready(event, PollFlags::OUT) {

@@ -44,7 +44,7 @@ pub use service::{
     processes, serve,
 };
 pub use socket::{Line, MAX_FDS, MAX_PACKET, Packet, Peer};
-pub use sys::with_signals_blocked;
+pub use sys::{at_exit, with_signals_blocked};
 
 /// Log target of this crate.
 const LOG: &str = "softdpu::link";

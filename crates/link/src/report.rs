@@ -18,6 +18,7 @@
 //! | `exports` | live exports | `id`, `kind`, `base`, `len`, `access`, `mappable`, `importers` |
 //! | `imports` | imports | `owner` (process), `kind`, `base`, `len`, `reach` |
 //! | `connections` | channels and queue pairs | `id`, `engine`, `role`, `device`, `peer` (process), `state`, `sent`, `received` (messages) |
+//! | `ports` | network ports in use | `name`, `device`, `backend`, `queues` (that receive), `rx_frames`, `rx_bytes`, `tx_frames` and whatever else a port counts |
 //!
 //! Fields that somebody does not know are left out. Ids are unique in their section while the process lives, or nearly.
 //! Counters only grow: `completed` and `calls` modulo 2^32 (and from 0 again when their context is started again), the

@@ -97,6 +97,20 @@ impl Mapping {
         let _ = at;
     }
 
+    /// As [`Mapping::expect`], for the lines that `len` bytes from an offset on lie in.
+    #[inline(always)]
+    pub fn expect_all(&self, at: usize, len: usize) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if at < self.len && len <= self.len - at {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            for at in (at & !63..at + len).step_by(64) {
+                // SAFETY: inside of the mapping, which begins at a page; prefetching accesses nothing.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(self.base.as_ptr().add(at).cast()) };
+            }
+        }
+        let _ = (at, len);
+    }
+
     /// As [`Mapping::expect`], for a line that is to be written.
     #[inline(always)]
     pub fn expect_own(&self, at: usize) {

@@ -25,7 +25,7 @@ pub fn with_signals_blocked<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Has `f` called when the process ends by `exit` or by the return of `main`, on whatever thread does that.
-pub(crate) fn at_exit(f: extern "C" fn()) {
+pub fn at_exit(f: extern "C" fn()) {
     // SAFETY: `f` is a function of this library, which stays loaded, and may be called at any time.
     // Without room for it the file of the socket stays behind, as after a kill.
     let _ = unsafe { libc::atexit(f) };

@@ -8,6 +8,13 @@ macro_rules! counters {
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
         pub struct PortCounters { $($(#[$doc])* pub $name: u64,)* }
 
+        impl PortCounters {
+            /// Names and values.
+            pub fn fields(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$((stringify!($name), self.$name),)*].into_iter()
+            }
+        }
+
         /// The same, counted on.
         #[derive(Debug, Default)]
         pub(crate) struct Totals { $($name: AtomicU64,)* }

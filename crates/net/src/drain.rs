@@ -1,13 +1,12 @@
 //! One turn of an intake: frames from a source, through the rules, to queues.
 
-use crate::checksum::{self, Check};
 use crate::counters::PortCounters;
 use crate::frame::{Body, Frame, Meta, Taken};
 use crate::headers::{HEAD, Headers, MIN_FRAME, headers};
 use crate::intake::Seat;
 use crate::port::MAX_FRAME;
 use crate::queue::Queue;
-use crate::steer::{Classifier, HashFields, Tally};
+use crate::steer::{Classifier, HashFields, Tally, Verdict};
 use softdpu_link::Receiver;
 use std::sync::Arc;
 
@@ -16,8 +15,8 @@ pub(crate) trait Feed {
     /// Bytes of the frame at the front, if there is one.
     fn front(&mut self) -> Option<usize>;
     /// The frame at the front: all of it, or its first bytes, as many as headers need, and the rest in a ring. `head` is
-    /// room for those.
-    fn look<'a>(&'a self, head: &'a mut [u8; HEAD]) -> (&'a [u8], Option<&'a Receiver>);
+    /// room for those; none where nobody wants to see headers.
+    fn look<'a>(&'a self, head: Option<&'a mut [u8; HEAD]>) -> (&'a [u8], Option<&'a Receiver>);
     /// When the frame arrived, where the source knows that; nanoseconds since 1970.
     fn stamp(&self) -> Option<u64> {
         None
@@ -60,6 +59,7 @@ pub(crate) fn drain<S: Feed>(
 ) -> (usize, bool) {
     let Desk { me, seats, classifier, tally, counts, head, scratch, now } = desk;
     let (mut taken, mut others, mut open) = (0, 0, true);
+    let wants_headers = me.wants.hash || seats.len() > 1 || classifier.is_some_and(Classifier::needs_headers);
     while taken < most && others < OTHERS && open {
         let Some(len) = feed.front() else { break };
         if !(MIN_FRAME..=MAX_FRAME).contains(&len) {
@@ -68,25 +68,24 @@ pub(crate) fn drain<S: Feed>(
             feed.pop();
             continue;
         }
-        let (start, ring) = feed.look(head);
-        let Some((at, rule, mut meta)) = decide(start, len, *classifier, me, seats, counts, tally) else {
+        let (start, ring) = feed.look(wants_headers.then_some(&mut **head));
+        let found = if wants_headers { headers(start, len) } else { Headers::default() };
+        let Some((at, rule, verdict)) = decide(start, len, &found, *classifier, seats, counts, tally) else {
             others += 1;
             feed.pop();
             continue;
         };
         let queue = &seats[at].queue;
         let is_mine = Arc::ptr_eq(queue, me);
-        if queue.wants.timestamp {
-            meta.timestamp = feed.stamp().unwrap_or(*now);
-        }
-        let mut body = match ring {
-            None => Body::Here(start),
-            Some(ring) => Body::There(ring, 0, scratch),
+        let timestamp = if queue.wants.timestamp { feed.stamp().unwrap_or(*now) } else { 0 };
+        let mut frame = Frame {
+            len,
+            meta: meta(&verdict, timestamp),
+            body: body(start, ring, scratch),
+            is_unverified: queue.wants.checksums,
+            found: wants_headers.then_some(&found),
+            is_unsummed: feed.is_unsummed(),
         };
-        if queue.wants.checksums {
-            body = check(body, len, feed.is_unsummed(), &mut meta);
-        }
-        let mut frame = Frame { len, meta, body };
         if is_mine && take(&mut frame) == Taken::Yes {
             taken += 1;
         } else if is_mine && seats.len() == 1 {
@@ -113,25 +112,36 @@ pub(crate) fn drain<S: Feed>(
     (taken, open)
 }
 
+#[inline(always)]
+fn meta(verdict: &Verdict, timestamp: u64) -> Meta {
+    let Verdict { hash, tag, mark, .. } = *verdict;
+    Meta { hash, tag, mark, timestamp, ..Meta::default() }
+}
+
+#[inline(always)]
+fn body<'a>(start: &'a [u8], ring: Option<&'a Receiver>, scratch: &'a mut Vec<u8>) -> Body<'a> {
+    match ring {
+        None => Body::Here(start),
+        Some(ring) => Body::There(ring, 0, scratch),
+    }
+}
+
 /// The seat of the queue that gets the frame, and the rule that says so; none: it is dropped, and counted.
-#[inline]
+#[inline(always)]
 fn decide(
     start: &[u8],
     len: usize,
+    found: &Headers,
     classifier: Option<&Classifier>,
-    me: &Arc<Queue>,
     seats: &[Seat],
     counts: &mut PortCounters,
     tally: &mut Tally,
-) -> Option<(usize, u32, Meta)> {
+) -> Option<(usize, u32, Verdict)> {
     let Some(classifier) = classifier else {
         counts.rx_unmatched += 1;
         return None;
     };
-    let wants_hash = me.wants.hash || seats.len() > 1;
-    let found =
-        if classifier.needs_headers() || wants_hash { headers(start, len) } else { Headers::default() };
-    let verdict = classifier.classify(start, &found);
+    let mut verdict = classifier.classify(start, found);
     let Some(rule) = verdict.rule else {
         counts.rx_unmatched += 1;
         return None;
@@ -145,27 +155,8 @@ fn decide(
         counts.rx_no_queue += 1;
         return None;
     };
-    let mut meta = Meta { hash: verdict.hash, tag: verdict.tag, mark: verdict.mark, ..Meta::default() };
-    if meta.hash == 0 && seats[at].queue.wants.hash {
-        meta.hash = classifier.hash(start, &found, HashFields::ALL);
+    if verdict.hash == 0 && seats[at].queue.wants.hash {
+        verdict.hash = classifier.hash(start, found, HashFields::ALL);
     }
-    Some((at, rule, meta))
-}
-
-/// Looks at the checksums of a whole frame; in the scratch, if it lies in a ring, and there it is then.
-#[cold]
-fn check<'a>(body: Body<'a>, len: usize, is_unsummed: bool, meta: &mut Meta) -> Body<'a> {
-    let bytes: &'a [u8] = match body {
-        Body::Here(bytes) => bytes,
-        Body::There(ring, at, scratch) => {
-            scratch.resize(len, 0);
-            ring.take_from(at, scratch);
-            scratch
-        }
-    };
-    (meta.l3, meta.l4) = checksum::verify(bytes);
-    if is_unsummed && meta.l4 == Check::Bad {
-        meta.l4 = Check::Good;
-    }
-    Body::Here(bytes)
+    Some((at, rule, verdict))
 }

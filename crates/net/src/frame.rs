@@ -1,6 +1,7 @@
 //! A frame that has arrived, as a queue looks at it.
 
-use crate::checksum::Check;
+use crate::checksum::{Check, verify, verify_with};
+use crate::headers::Headers;
 use softdpu_link::Receiver;
 
 /// What is known about a frame besides its bytes.
@@ -57,6 +58,23 @@ impl Meta {
     }
 }
 
+impl Meta {
+    /// Looks at the checksums of a frame, if that is still to be done.
+    #[inline]
+    fn verify(&mut self, is_due: &mut bool, frame: &[u8], found: Option<&Headers>, is_unsummed: bool) {
+        if !core::mem::take(is_due) {
+            return;
+        }
+        (self.l3, self.l4) = match found {
+            Some(found) => verify_with(frame, found),
+            None => verify(frame),
+        };
+        if is_unsummed && self.l4 == Check::Bad {
+            self.l4 = Check::Good;
+        }
+    }
+}
+
 /// Whether a queue took a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Taken {
@@ -82,6 +100,12 @@ pub struct Frame<'a> {
     pub(crate) len: usize,
     pub(crate) meta: Meta,
     pub(crate) body: Body<'a>,
+    /// Checksums are wanted, and nobody has looked at them.
+    pub(crate) is_unverified: bool,
+    /// Its headers, where rules had to look at them.
+    pub(crate) found: Option<&'a Headers>,
+    /// The transport checksum was not computed yet, since the frame comes from this very machine.
+    pub(crate) is_unsummed: bool,
 }
 
 impl Frame<'_> {
@@ -92,10 +116,32 @@ impl Frame<'_> {
         self.len
     }
 
-    /// What is known about it.
+    /// What is known about it. Checksums are looked at once the frame lies where no sender can change it: they are known
+    /// after [`Frame::deliver`] or [`Frame::bytes`].
     #[inline]
     pub fn meta(&self) -> &Meta {
         &self.meta
+    }
+
+    /// Copies the frame to the start of `into`, and looks at its checksums there, if the queue wants that.
+    ///
+    /// # Panics
+    /// `into` is shorter than the frame.
+    #[inline]
+    pub fn deliver(&mut self, into: &mut [u8]) {
+        let into = &mut into[..self.len];
+        match &self.body {
+            Body::Here(bytes) => {
+                let bytes = &bytes[..self.len];
+                into.copy_from_slice(bytes);
+                // Where it lies it has lain for longer: those bytes are read without waiting for the copy.
+                self.meta.verify(&mut self.is_unverified, bytes, self.found, self.is_unsummed);
+            }
+            Body::There(ring, at, _) => {
+                ring.take_from(*at, into);
+                self.meta.verify(&mut self.is_unverified, into, self.found, self.is_unsummed);
+            }
+        }
     }
 
     /// Copies the bytes from `from` on, as many as there are and fit; returns how many.
@@ -115,13 +161,20 @@ impl Frame<'_> {
     /// All bytes, where nobody else writes: where they lie, or copied.
     #[inline]
     pub fn bytes(&mut self) -> &[u8] {
-        match &mut self.body {
+        self.parts().1
+    }
+
+    /// What is known about it, and all bytes.
+    pub(crate) fn parts(&mut self) -> (&Meta, &[u8]) {
+        let bytes: &[u8] = match &mut self.body {
             Body::Here(bytes) => bytes,
             Body::There(ring, at, scratch) => {
                 scratch.resize(self.len, 0);
                 let n = ring.take_from(*at, scratch);
                 &scratch[..n]
             }
-        }
+        };
+        self.meta.verify(&mut self.is_unverified, bytes, self.found, self.is_unsummed);
+        (&self.meta, bytes)
     }
 }

@@ -1,22 +1,12 @@
 //! Frames of every kind, and bytes that are none.
 
 use super::*;
-use crate::checksum::{Check, fill, verify};
+use crate::checksum::{Check, fill, fold, sum, verify};
+use crate::sample;
 
-/// A UDP datagram with the given payload.
+/// A UDP datagram with the given payload, and with its checksums.
 pub(crate) fn udp4(src: [u8; 4], dst: [u8; 4], ports: (u16, u16), payload: &[u8]) -> Vec<u8> {
-    let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
-    let total = 28 + payload.len() as u16;
-    frame.extend([0x45, 0]);
-    frame.extend(total.to_be_bytes());
-    frame.extend([0, 0, 0, 0, 64, 17, 0, 0]);
-    frame.extend(src);
-    frame.extend(dst);
-    frame.extend(ports.0.to_be_bytes());
-    frame.extend(ports.1.to_be_bytes());
-    frame.extend((8 + payload.len() as u16).to_be_bytes());
-    frame.extend([0, 0]);
-    frame.extend(payload);
+    let mut frame = sample::datagram(src, dst, ports, payload);
     fill(&mut frame, true, true);
     frame
 }
@@ -124,5 +114,32 @@ fn any_bytes_whatsoever_are_taken() {
         }
         // Only the start is known of a longer frame.
         let _ = headers(&frame, frame.len() + 1000);
+    }
+}
+
+/// The sum as RFC 1071 has it, word by word.
+fn plain_sum(bytes: &[u8]) -> u16 {
+    let word = |pair: &[u8]| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0));
+    let mut sum = bytes.chunks(2).fold(0u32, |sum, pair| sum + word(pair));
+    while sum >> 16 != 0 {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}
+
+#[test]
+fn sums_are_those_of_the_plain_way_at_every_length() {
+    let mut random = sample::Random::new(3);
+    for len in (0..200).chain([1459, 1460, 1461, 9000, 9001]) {
+        let bytes = random.bytes(len);
+        assert_eq!(fold(sum(&bytes)), plain_sum(&bytes), "{len} bytes");
+        assert_eq!(fold(sum(&vec![0xff; len])), plain_sum(&vec![0xff; len]), "{len} bytes of ones");
+    }
+    for value in [0, 0xffff, 0x1_0000, 0xffff_ffff, 0x1_0000_0000, u64::MAX] {
+        let mut plain = value;
+        while plain >> 16 != 0 {
+            plain = (plain & 0xffff) + (plain >> 16);
+        }
+        assert_eq!(u64::from(fold(value)), plain, "{value:#x}");
     }
 }

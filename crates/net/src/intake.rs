@@ -31,9 +31,9 @@ pub(crate) struct Seat {
 impl Seat {
     /// Puts a frame into the queue's own ring; false: there is no room.
     pub(crate) fn push(&mut self, frame: &mut Frame<'_>) -> bool {
-        let meta = frame.meta.to_bytes();
+        let (meta, bytes) = frame.parts();
         // The other end is in this process: the ring cannot be broken.
-        let pushed = self.side.stage(0, &[&meta, frame.bytes()]).unwrap_or(false);
+        let pushed = self.side.stage(0, &[&meta.to_bytes(), bytes]).unwrap_or(false);
         self.is_dirty |= pushed;
         pushed
     }
@@ -249,7 +249,8 @@ pub(crate) fn from_side(
         side.take_from(0, &mut meta);
         let len = front.len.saturating_sub(META_BYTES);
         let body = Body::There(side, META_BYTES, scratch);
-        let mut frame = Frame { len, meta: crate::Meta::from_bytes(&meta), body };
+        let meta = crate::Meta::from_bytes(&meta);
+        let mut frame = Frame { len, meta, body, is_unverified: false, found: None, is_unsummed: false };
         if take(&mut frame) == Taken::Later {
             return (taken, false);
         }

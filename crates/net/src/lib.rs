@@ -29,7 +29,7 @@
 //! | `source`, `way`, `sys`, [`pcap`] | where frames come from and leave through: rings, sockets, interfaces, files |
 //! | `watch` | the thread that wakes queues when the kernel has frames |
 //! | `bell` | what a sleeping intake shares with senders |
-//! | `counters` | what is counted |
+//! | `counters`, `report` | what is counted, and shown to other processes |
 
 mod backend;
 mod bell;
@@ -44,6 +44,13 @@ mod outlet;
 pub mod pcap;
 mod port;
 mod queue;
+mod report;
+#[cfg(test)]
+#[allow(
+    dead_code,
+    reason = "frames for the tests of Ethernet queues, too; not every crate needs all of them"
+)]
+mod sample;
 mod source;
 pub mod steer;
 mod sync;

@@ -102,6 +102,16 @@ fn find(function: &Arc<Function>, plug: Plug, other: Plug, name: &str, backend: 
     port
 }
 
+/// The ports that are in use, by name.
+pub(crate) fn ports() -> Vec<Arc<Port>> {
+    let mut all: Vec<_> = {
+        let ports = PORTS.lock().unwrap_or_else(PoisonError::into_inner);
+        ports.iter().flat_map(|ports| ports.values().filter_map(Weak::upgrade)).collect()
+    };
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all
+}
+
 /// The intake that receives at an end of a wire, in this process.
 pub(crate) fn intake_at(end: &End) -> Option<Arc<Intake>> {
     let port = {
@@ -190,6 +200,7 @@ impl Port {
         let intake = self.receive()?;
         let wants = Wants { hash: setup.hash, timestamp: setup.timestamp, checksums: setup.checksums };
         let queue = self.queues.add(setup.wake, wants)?;
+        crate::report::announce();
         Inlet::new(self, intake, queue)
     }
 
@@ -198,7 +209,14 @@ impl Port {
     /// # Errors
     /// As [`Port::inlet`].
     pub fn outlet(self: &Arc<Port>) -> Result<Outlet> {
-        Ok(Outlet::new(self, backend::open_outgoing(self)?))
+        let way = backend::open_outgoing(self)?;
+        crate::report::announce();
+        Ok(Outlet::new(self, way))
+    }
+
+    /// Receive queues.
+    pub(crate) fn queue_count(&self) -> usize {
+        self.queues.count()
     }
 
     fn receive(self: &Arc<Port>) -> Result<Arc<Intake>> {

@@ -105,6 +105,10 @@ impl QueueList {
         Ok(queue)
     }
 
+    pub(crate) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
     pub(crate) fn remove(&self, queue: &Arc<Queue>) {
         self.lock().retain(|other| !Arc::ptr_eq(other, queue));
     }

@@ -1,7 +1,9 @@
 //! How many frames go through both queues of one process and core, over the wire of two ports: sends in batches of 128
 //! and as single tasks, received in events of up to 128 packets and as single tasks; through the entry points of the C face.
+//! Frames are UDP over IPv4; no more than 256 are on the way, so that every frame that is sent is received.
 //!
-//! `cargo run --release -p softdpu-eth --features capi --example eth_speed`
+//! `cargo run --release -p softdpu-eth --features capi --example eth_speed [between]`: with `between` the sender is another
+//! process on another core, and sends as fast as it can.
 #![expect(unsafe_code, reason = "calls the C face as a program does")]
 
 use softdpu_card::{EngineKind, Machine};
@@ -15,7 +17,7 @@ use softdpu_net::steer::Rules;
 use softdpu_room::context::Core;
 use softdpu_room::pe::Pe;
 use softdpu_room::slot::Slot;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64};
 use std::time::{Duration, Instant};
@@ -36,7 +38,12 @@ fn handle<T, H>(kind: u32, what: T) -> *const H {
 thread_local! {
     static RECEIVED: Cell<u64> = const { Cell::new(0) };
     static SENT: Cell<u64> = const { Cell::new(0) };
+    /// Batches that wait until what was sent has arrived.
+    static WAITING: RefCell<Vec<*const Batch>> = const { RefCell::new(Vec::new()) };
 }
+
+/// Frames on the way at most.
+const MOST_ON_THE_WAY: u64 = 256;
 
 fn add(counter: &'static std::thread::LocalKey<Cell<u64>>, n: u64) {
     counter.set(counter.get() + n);
@@ -46,6 +53,7 @@ extern "C" fn packets(_: *const Report, count: u16, _: u64, _: i32, array: *cons
     add(&RECEIVED, count.into());
     // SAFETY: the array of this event.
     unsafe { doca_eth_rxq_event_batch_managed_recv_pkt_array_free(array) };
+    send_waiting();
 }
 
 extern "C" fn batch_sent(
@@ -58,10 +66,20 @@ extern "C" fn batch_sent(
     _: *const AtomicI32,
 ) {
     add(&SENT, count.into());
-    // SAFETY: the batch of this completion, which flies again.
-    unsafe {
-        if doca_task_batch_submit(batch) != 0 {
-            doca_task_batch_free(batch);
+    WAITING.with_borrow_mut(|waiting| waiting.push(batch));
+    send_waiting();
+}
+
+/// Sends batches that wait, once there is room on the way.
+fn send_waiting() {
+    while SENT.get() < RECEIVED.get() + MOST_ON_THE_WAY
+        && let Some(batch) = WAITING.with_borrow_mut(Vec::pop)
+    {
+        // SAFETY: a batch that has completed, which flies again.
+        unsafe {
+            if doca_task_batch_submit(batch) != 0 {
+                doca_task_batch_free(batch);
+            }
         }
     }
 }
@@ -89,6 +107,7 @@ extern "C" fn received(task: *const Slot, buffer: u64, _: u64) {
         let _ = node.set_data(node.addr(), 0);
         again(&*task);
     }
+    send_waiting();
 }
 
 extern "C" fn flushed(task: *const Slot, _: u64, _: u64) {
@@ -174,6 +193,14 @@ impl Rig {
         best
     }
 
+    /// Until frames arrive.
+    fn warm(&self) {
+        let (from, end) = (RECEIVED.get(), Instant::now() + Duration::from_secs(10));
+        while RECEIVED.get() < from + 100_000 && Instant::now() < end {
+            self.pe.step();
+        }
+    }
+
     /// Stops a queue and waits until it is idle.
     fn stop(&self, core: *const Core) {
         // SAFETY: a context that was made here.
@@ -213,6 +240,20 @@ unsafe fn receiver(rig: &Rig, managed: bool) -> *const Core {
     }
 }
 
+/// A datagram in a frame of `len` bytes, without a checksum of its own, as many senders leave it.
+fn datagram(len: usize) -> Vec<u8> {
+    let mut frame = vec![0; len];
+    let size = |header: usize| ((len - header) as u16).to_be_bytes();
+    frame[..14].copy_from_slice(&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0]);
+    frame[14..16].copy_from_slice(&[0x45, 0]);
+    frame[16..18].copy_from_slice(&size(14));
+    frame[22..24].copy_from_slice(&[64, 17]);
+    frame[26..34].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
+    frame[38..40].copy_from_slice(&size(34));
+    softdpu_net::checksum::fill(&mut frame, true, false);
+    frame
+}
+
 /// A send queue with frames of `len` bytes that go round and round.
 unsafe fn sender(rig: &Rig, batches: bool, len: usize) -> *const Core {
     // SAFETY: handles that were made here.
@@ -225,7 +266,11 @@ unsafe fn sender(rig: &Rig, batches: bool, len: usize) -> *const Core {
             must(doca_eth_txq_task_send_set_conf(txq, Some(sent), Some(flushed), 128));
         }
         rig.start(txq);
-        let frame = |n: usize| rig.buffer(256 + n % 256, len);
+        let frame = |n: usize| {
+            let node = rig.buffer(256 + n % 256, len);
+            std::slice::from_raw_parts_mut(node.data() as *mut u8, len).copy_from_slice(&datagram(len));
+            node
+        };
         for n in 0..if batches { 2 } else { 64 } {
             if batches {
                 let (mut array, mut users, mut batch) =
@@ -245,8 +290,8 @@ unsafe fn sender(rig: &Rig, batches: bool, len: usize) -> *const Core {
     }
 }
 
-fn main() {
-    let only: Option<usize> = std::env::args().nth(1).and_then(|n| n.parse().ok());
+/// All ways in one process, or the one with this number.
+fn within(only: Option<usize>) {
     let mut number = 0;
     for len in [64, 1514] {
         for (batches, managed) in [(true, true), (false, true), (true, false), (false, false)] {
@@ -257,16 +302,79 @@ fn main() {
             let rig = Rig::new();
             // SAFETY: handles of this program alone.
             let (rxq, txq) = unsafe { (receiver(&rig, managed), sender(&rig, batches, len)) };
-            let rate = rig.measure();
-            let sends = if batches { "batches of 128" } else { "single tasks" };
-            let receives = if managed { "events of up to 128" } else { "single tasks" };
-            println!(
-                "{len:5} bytes, sent in {sends}, received in {receives}: {:.1} million frames/s, {:.0} ns each",
-                rate / 1e6,
-                1e9 / rate
-            );
+            tell(len, batches, managed, rig.measure());
             rig.stop(txq);
+            for batch in WAITING.with_borrow_mut(std::mem::take) {
+                // SAFETY: a batch that has completed.
+                unsafe { doca_task_batch_free(batch) };
+            }
+            rig.stop(rxq);
+            RECEIVED.set(0);
+            SENT.set(0);
+        }
+    }
+}
+
+fn tell(len: usize, batches: bool, managed: bool, rate: f64) {
+    let sends = if batches { "batches of 128" } else { "single tasks" };
+    let receives = if managed { "events of up to 128" } else { "single tasks" };
+    let (million, each) = (rate / 1e6, 1e9 / rate);
+    println!(
+        "{len:5} bytes, sent in {sends}, received in {receives}: {million:.1} million frames/s, {each:.0} ns each"
+    );
+}
+
+fn pin(cpu: usize) {
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(cpu % std::thread::available_parallelism().map_or(1, usize::from));
+    let _ = rustix::thread::sched_setaffinity(None, &set);
+}
+
+/// From a process on another core, which sends as fast as it can.
+fn between() {
+    pin(1);
+    for len in [64, 1514] {
+        for (batches, managed) in [(true, true), (false, true), (false, false)] {
+            let myself = std::env::current_exe().unwrap();
+            let mut other = std::process::Command::new(myself)
+                .args(["send", &len.to_string(), if batches { "batches" } else { "tasks" }])
+                .spawn()
+                .unwrap();
+            let rig = Rig::new();
+            // SAFETY: handles of this program alone.
+            let rxq = unsafe { receiver(&rig, managed) };
+            rig.warm();
+            tell(len, batches, managed, rig.measure());
+            let _ = other.kill();
+            let _ = other.wait();
             rig.stop(rxq);
         }
+    }
+}
+
+/// The other process.
+fn send(len: usize, batches: bool) {
+    pin(0);
+    let rig = Rig::new();
+    // Nobody tells what has arrived.
+    RECEIVED.set(u64::MAX / 2);
+    // SAFETY: handles of this program alone.
+    unsafe { sender(&rig, batches, len) };
+    let end = Instant::now() + Duration::from_secs(30);
+    while Instant::now() < end {
+        for _ in 0..1000 {
+            rig.pe.step();
+        }
+    }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => within(None),
+        ["between"] => between(),
+        ["send", len, how] => send(len.parse().unwrap(), how == "batches"),
+        [number] => within(Some(number.parse().unwrap())),
+        _ => panic!("nothing, `between`, or the number of a way"),
     }
 }

@@ -27,6 +27,8 @@ mod lent;
 mod lso;
 pub mod rxq;
 #[cfg(test)]
+#[path = "../../../crates/net/src/sample.rs"]
+#[allow(dead_code, reason = "the frames of the ports' tests; not every crate needs all of them")]
 mod sample;
 mod sync;
 pub mod txq;

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 const BLOCK: usize = 1 << 18;
 const BLOCKS: usize = 32;
 
-fn index(name: &str) -> i32 {
+/// The kernel's number of an interface.
+pub(crate) fn index(name: &str) -> i32 {
     let name = CString::new(name).expect("no zero in a name");
     // SAFETY: a text that ends with a zero.
     unsafe { libc::if_nametoindex(name.as_ptr()) as i32 }

@@ -1,10 +1,12 @@
 //! Frames per second through every backend, beside the shortest loops there are without this library, in the same run:
 //! sender on one core, receiver on another, frames counted where they arrive. `wire` is the card's own, between two
-//! processes. Kernel backends are measured in a network name space that this program makes for itself.
+//! processes, whose receiver looks all the time; the others sleep while the kernel has nothing. Kernel backends are measured
+//! in a network name space that this program makes for itself.
 //!
 //! `cargo run --release -p softdpu-net --example wire_speed [wire|packet|tap|afxdp]...`
 
 mod bare;
+mod bare_xdp;
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 use softdpu_card::{Backend, Machine};
@@ -20,10 +22,13 @@ const WARM: Duration = Duration::from_millis(60);
 const WINDOW: Duration = Duration::from_millis(300);
 const BATCH: usize = 64;
 
-struct Nobody;
+/// Wakes the receiver.
+struct Waker(std::thread::Thread);
 
-impl Wake for Nobody {
-    fn wake(&self) {}
+impl Wake for Waker {
+    fn wake(&self) {
+        self.0.unpark();
+    }
 }
 
 fn pin(cpu: usize) {
@@ -65,7 +70,8 @@ fn send(outlet: &mut Outlet, frame: &[u8], stop: &AtomicBool) {
 }
 
 fn receive(port: &Arc<Port>, stop: &AtomicBool, count: &AtomicU64) {
-    let mut inlet = port.inlet(InletSetup::new(Arc::new(Nobody))).expect("a receive queue");
+    let waker = Arc::new(Waker(std::thread::current()));
+    let mut inlet = port.inlet(InletSetup::new(waker)).expect("a receive queue");
     port.steer(Some(Arc::new(Rules::all_to(inlet.queue().number()).compile().expect("sound rules"))));
     let mut place = vec![0; 16384];
     while !stop.load(Ordering::Relaxed) {
@@ -74,7 +80,16 @@ fn receive(port: &Arc<Port>, stop: &AtomicBool, count: &AtomicU64) {
             Taken::Yes
         });
         if got == 0 {
-            std::hint::spin_loop();
+            if *port.backend() == Backend::Loop {
+                std::hint::spin_loop();
+                continue;
+            }
+            // As the bare loops do: a processor that looks all the time takes from the one that fills the ring.
+            inlet.arm();
+            if !inlet.is_ready() {
+                std::thread::park_timeout(Duration::from_millis(5));
+            }
+            inlet.disarm();
         }
         count.fetch_add(got as u64, Ordering::Relaxed);
     }
@@ -191,14 +206,19 @@ fn tap(len: usize) {
 
 fn afxdp(len: usize) {
     let frame = frame(len);
-    let rates = (0..ROUNDS)
-        .map(|_| {
-            let [from, to] = ports(["afxdp:vb", "afxdp:va"]);
-            let mut outlet = from.outlet().expect("a send queue");
-            rate(|stop| send(&mut outlet, &frame, stop), |stop, count| receive(&to, stop, count))
-        })
-        .collect();
-    println!("{:24} {len:5} bytes: {:6.3} million/s", "afxdp", median(rates));
+    let ours = || {
+        let [from, to] = ports(["afxdp:vb", "afxdp:va"]);
+        let mut outlet = from.outlet().expect("a send queue");
+        rate(|stop| send(&mut outlet, &frame, stop), |stop, count| receive(&to, stop, count))
+    };
+    let bare = || {
+        let (from, to) = (bare_xdp::Socket::open("vb"), bare_xdp::Socket::open("va"));
+        let program = bare_xdp::redirect("va", &to);
+        let rate = rate(|stop| from.send(&frame, stop), |stop, count| to.count(stop, count));
+        program.into_iter().for_each(bare::close);
+        rate
+    };
+    compare("afxdp", len, ours, bare);
 }
 
 /// The card's wire, to this process from another.

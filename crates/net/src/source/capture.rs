@@ -42,7 +42,7 @@ impl Feed for CaptureSource {
         self.front.map(|front| front.len)
     }
 
-    fn look<'a>(&'a self, _head: &'a mut [u8; HEAD]) -> (&'a [u8], Option<&'a Receiver>) {
+    fn look<'a>(&'a self, _head: Option<&'a mut [u8; HEAD]>) -> (&'a [u8], Option<&'a Receiver>) {
         (&self.frame, None)
     }
 

@@ -49,7 +49,7 @@ impl Feed for PacketSource {
     }
 
     #[inline]
-    fn look<'a>(&'a self, _head: &'a mut [u8; HEAD]) -> (&'a [u8], Option<&'a Receiver>) {
+    fn look<'a>(&'a self, _head: Option<&'a mut [u8; HEAD]>) -> (&'a [u8], Option<&'a Receiver>) {
         let bytes = match &self.front {
             Some(front) if front.tag.is_some() => &self.tagged,
             Some(front) => self.ring.bytes(front),

@@ -61,7 +61,8 @@ impl Feed for RingSource {
     }
 
     #[inline(always)]
-    fn look<'a>(&'a self, head: &'a mut [u8; HEAD]) -> (&'a [u8], Option<&'a Receiver>) {
+    fn look<'a>(&'a self, head: Option<&'a mut [u8; HEAD]>) -> (&'a [u8], Option<&'a Receiver>) {
+        let Some(head) = head else { return (&[], Some(&self.ring)) };
         let n = self.ring.take_from(0, head);
         let whole = self.ring.len_of_front() <= HEAD;
         (&head[..n], (!whole).then_some(&self.ring))

@@ -46,7 +46,7 @@ impl Feed for TapSource {
     }
 
     #[inline]
-    fn look<'a>(&'a self, _head: &'a mut [u8; HEAD]) -> (&'a [u8], Option<&'a Receiver>) {
+    fn look<'a>(&'a self, _head: Option<&'a mut [u8; HEAD]>) -> (&'a [u8], Option<&'a Receiver>) {
         (&self.frame[..self.len.unwrap_or(0)], None)
     }
 

@@ -132,7 +132,7 @@ impl Feed for XdpSource {
     }
 
     #[inline]
-    fn look<'a>(&'a self, _head: &'a mut [u8; HEAD]) -> (&'a [u8], Option<&'a Receiver>) {
+    fn look<'a>(&'a self, _head: Option<&'a mut [u8; HEAD]>) -> (&'a [u8], Option<&'a Receiver>) {
         let bytes = match (&self.receiver, self.front) {
             (Some(receiver), Some((at, len))) => receiver.bytes(at, len),
             _ => &[],

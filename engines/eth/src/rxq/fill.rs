@@ -4,7 +4,7 @@ use super::report::Want;
 use crate::caps::MOST_METADATA;
 use softdpu_memory::copy::{self, Gate};
 use softdpu_memory::node::Node;
-use softdpu_memory::view::{Hold, room};
+use softdpu_memory::view::{Hold, room, with_room};
 use softdpu_net::{Check, Frame, Meta};
 use softdpu_status::{Code, Error, Result};
 
@@ -50,6 +50,20 @@ impl Info {
 #[inline]
 pub(crate) fn fill(node: &Node, frame: &mut Frame<'_>, gate: &Gate) -> Result<u64> {
     let len = frame.len();
+    let plainly = with_room(node, gate, |room| match room.get_mut(..len) {
+        Some(place) => {
+            frame.deliver(place);
+            len
+        }
+        None => 0,
+    });
+    if plainly == Some(len) { Ok(len as u64) } else { fill_any(node, frame, gate) }
+}
+
+/// The same for lists and memory that others may touch.
+#[inline(never)]
+fn fill_any(node: &Node, frame: &mut Frame<'_>, gate: &Gate) -> Result<u64> {
+    let len = frame.len();
     if node.next().is_some() {
         let elements = node.list().count();
         if elements > gate.max_elements() as usize {
@@ -64,23 +78,7 @@ pub(crate) fn fill(node: &Node, frame: &mut Frame<'_>, gate: &Gate) -> Result<u6
     }
     let mut hold = Hold::room(node, gate)?;
     let (_, mut sink) = hold.split();
-    let mut at = 0;
-    while at < len {
-        match sink.slice(len - at) {
-            Some(piece) => {
-                let n = piece.len();
-                frame.copy_to(at, piece);
-                at += n;
-                if at < len {
-                    sink.advance(n as u64);
-                }
-            }
-            None => {
-                sink.write(&frame.bytes()[at..]);
-                break;
-            }
-        }
-    }
+    sink.write(frame.bytes());
     hold.check()?;
     drop(hold);
     copy::commit(node, len as u64);

@@ -1,7 +1,7 @@
 //! Frames become events of a managed queue of the C face. On the thread that progresses it alone.
 
 use super::engine::{Array, Managed, RxDesk, forget};
-use super::fill::{Info, fill};
+use super::fill::fill;
 use super::report::Told;
 use crate::sync::Ordering::Relaxed;
 use softdpu_memory::fault;
@@ -40,7 +40,7 @@ impl Gatherer {
             let Some(node) = managed.pool.take() else { return Taken::Later };
             match fill(node, frame, &desk.gate) {
                 Ok(len) => {
-                    managed.report.note(*count, &Info::of(frame.meta(), &desk.setup.want));
+                    managed.report.note(*count, frame.meta());
                     array.put(*count, node);
                     managed.pool.hand_out(node, array.number);
                     *count += 1;
@@ -73,7 +73,7 @@ impl Gatherer {
             let Some(node) = managed.pool.take() else { return Taken::Later };
             told = Some(match fill(node, frame, &desk.gate) {
                 Ok(len) => {
-                    managed.report.note(0, &Info::of(frame.meta(), &desk.setup.want));
+                    managed.report.note(0, frame.meta());
                     desk.count(len);
                     Told::Packet(crate::lent::lent(node))
                 }

@@ -1,11 +1,11 @@
 //! What receive events of a managed queue tell: one record per queue, filled before the program is told, and valid while
 //! its handler runs. C programs hold it as their event.
 
-use super::fill::Info;
 use super::packets::Packets;
 use crate::sync::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use softdpu_memory::handle::Head;
 use softdpu_memory::node::Lent;
+use softdpu_net::{Check, Meta};
 use softdpu_room::context::Core;
 use softdpu_status::{Code, Error, Result};
 
@@ -97,21 +97,23 @@ impl Report {
 
     /// Notes packet number `at`.
     #[inline]
-    pub(crate) fn note(&self, at: usize, info: &Info) {
-        self.l3[at].store(info.l3_ok.into(), Relaxed);
-        self.l4[at].store(info.l4_ok.into(), Relaxed);
-        let words = usize::from(self.want.words);
-        for (place, word) in self.metadata[at * words..(at + 1) * words].iter().zip(info.metadata) {
-            place.store(word, Relaxed);
+    pub(crate) fn note(&self, at: usize, meta: &Meta) {
+        self.l3[at].store((meta.l3 == Check::Good).into(), Relaxed);
+        self.l4[at].store((meta.l4 == Check::Good).into(), Relaxed);
+        if self.want.words > 0 {
+            let words = usize::from(self.want.words);
+            let places = &self.metadata[at * words..(at + 1) * words];
+            places[0].store(meta.mark, Relaxed);
+            places[1..].iter().for_each(|place| place.store(0, Relaxed));
         }
         if self.want.flow_tag {
-            self.tags[at].store(info.flow_tag, Relaxed);
+            self.tags[at].store(meta.tag, Relaxed);
         }
         if self.want.hash {
-            self.hashes[at].store(info.hash, Relaxed);
+            self.hashes[at].store(meta.hash, Relaxed);
         }
         if self.want.timestamp {
-            self.stamps[at].store(info.timestamp, Relaxed);
+            self.stamps[at].store(meta.timestamp, Relaxed);
         }
     }
 

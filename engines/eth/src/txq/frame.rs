@@ -5,7 +5,7 @@ use crate::lent::LentHeaders;
 use crate::lso::{Template, frames};
 use softdpu_memory::copy::volume;
 use softdpu_memory::node::{Lent, Node};
-use softdpu_memory::view::{Hold, check_source};
+use softdpu_memory::view::{Hold, check_source, with_data};
 use softdpu_net::{Batch as Outgoing, Sent, checksum};
 use softdpu_status::{Code, Error, Result};
 
@@ -148,6 +148,22 @@ impl Maker {
         terms: &Terms,
     ) -> Result<Went> {
         let Some(node) = packet.node() else { return missing() };
+        if flags & (L3 | L4) == 0 {
+            let fits = |frame: &[u8]| (ETHERNET..=terms.max_packet).contains(&frame.len());
+            let plainly =
+                with_data(node, &terms.gate, |frame| fits(frame).then(|| (out.send(&[frame]), frame.len())));
+            match plainly.flatten() {
+                Some((Sent::Yes, _)) => return Ok(Went::Out(1)),
+                Some((sent, len)) => return taken(sent, len).map(|_| Went::Later),
+                None => {}
+            }
+        }
+        self.any_frame(out, node, flags, terms)
+    }
+
+    /// The same for everything that is not as simple.
+    #[inline(never)]
+    fn any_frame(&mut self, out: &mut Outgoing<'_>, node: &Node, flags: u16, terms: &Terms) -> Result<Went> {
         let len = volume(node) as usize;
         if node.next().is_some() || len > terms.max_packet {
             check_source(node, &terms.gate)?;
