@@ -18,7 +18,7 @@ pub(crate) use bytes::expect;
 pub use lone::{is_lone, is_lone_still, transfer_lone};
 pub(crate) use marks::Marks;
 pub(crate) use pieces::far_copy;
-pub(crate) use pieces::move_piece;
+pub(crate) use pieces::{move_here, move_piece};
 pub use softdpu_link::copy_shared;
 use softdpu_status::{Code, Error, Result};
 
@@ -63,6 +63,18 @@ impl Gate {
     pub(crate) fn is_plain(&self, src: &Region, dst: &Region) -> bool {
         src.word() & (self.read_mask | EXPOSED) == self.read
             && dst.word() & (self.write_mask | EXPOSED) == self.write
+    }
+
+    /// [`Gate::is_plain`] of a source alone.
+    #[inline(always)]
+    pub(crate) fn is_plain_source(&self, region: &Region) -> bool {
+        region.word() & (self.read_mask | EXPOSED) == self.read
+    }
+
+    /// [`Gate::is_plain`] of a destination alone.
+    #[inline(always)]
+    pub(crate) fn is_plain_destination(&self, region: &Region) -> bool {
+        region.word() & (self.write_mask | EXPOSED) == self.write
     }
 
     /// Most bytes of one task.

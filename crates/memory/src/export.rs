@@ -31,6 +31,7 @@ mod wire;
 pub use descriptor::{Damage, Descriptor, Kind, MAX_DESCRIPTOR, MAX_TOKEN, Reader, checksum, same_bytes};
 pub use import::{Imported, import, import_for_peer};
 pub use overview::{ExportInfo, ImportInfo, exports, imports};
+pub(crate) use remote::stage_of;
 
 use crate::backing::Backing;
 use crate::device::Device;

@@ -6,23 +6,30 @@
 //! | kernel copy | one system call per piece | the kernel lets this process |
 //! | worker | through a stage that both share; the owner's service thread copies | always |
 //! | network | not from here: connections of the RDMA engine carry them | the owner is on another machine |
+//!
+//! Words of memory that is not mapped are changed by the owner's service thread, whatever carries the bytes: only there
+//! is such a change one step to everybody.
 #![expect(unsafe_code, reason = "copies between ranges of registered memory and another process")]
 
+mod piece;
+
 use crate::copy::copy_shared;
-use crate::export::Descriptor;
+use crate::export::{Descriptor, stage_of};
 use crate::kernel;
 use crate::map::Map;
+use crate::peer::Change;
 use crate::quiesce;
 use crate::seats::SEATS;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use softdpu_card::Reach;
 use softdpu_link::{Line, Mapping, Segment, barrier};
-use softdpu_status::Result;
+use softdpu_status::{Code, Error, Result};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::fault::lost;
 pub(crate) use kernel::Way;
+pub(crate) use piece::{Alter, CHANGED, COPIED, Piece};
 
 /// The page that this process shares with somebody who lends it memory: the lender's word, and the marks of accesses
 /// under way. See [`quiesce`].
@@ -126,33 +133,6 @@ pub(crate) const STAGE_BYTES: usize = 256 << 10;
 /// How long the owner's service thread may take for a piece; it needs microseconds unless its process is stopped.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A piece to be copied by the owner: way, address, bytes.
-pub(crate) struct Piece {
-    pub(crate) way: Way,
-    pub(crate) addr: u64,
-    pub(crate) len: u32,
-}
-
-impl Piece {
-    pub(crate) fn encode(&self) -> [u8; 16] {
-        let mut bytes = [0; 16];
-        bytes[0] = self.way as u8;
-        bytes[4..8].copy_from_slice(&self.len.to_le_bytes());
-        bytes[8..].copy_from_slice(&self.addr.to_le_bytes());
-        bytes
-    }
-
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Piece> {
-        let bytes: &[u8; 16] = bytes.try_into().ok()?;
-        let [way, 0, 0, 0, l0, l1, l2, l3, addr @ ..] = *bytes else { return None };
-        let way = [Way::Read, Way::Write].into_iter().find(|&w| w as u8 == way)?;
-        Some(Piece { way, addr: u64::from_le_bytes(addr), len: u32::from_le_bytes([l0, l1, l2, l3]) })
-    }
-}
-
-/// The answer to a piece that was copied; every other one says that it was not.
-pub(crate) const COPIED: &[u8] = b"copied";
-
 impl Stage {
     pub(crate) fn new(line: Line, memory: Segment) -> Option<Stage> {
         (memory.len() >= STAGE_BYTES).then_some(Stage { line, memory })
@@ -171,7 +151,7 @@ impl Stage {
         let mut done = 0;
         while done < n {
             let piece = STAGE_BYTES.min(n - done);
-            let each = |at: usize| (at, bounce_len(piece - at), here.wrapping_add(done + at));
+            let each = |at: usize| (at, (piece - at).min(16 << 10), here.wrapping_add(done + at));
             if way == Way::Write {
                 for (at, len, from) in (0..piece).step_by(bounce.len()).map(each) {
                     // SAFETY: inside the caller's range; the bounce is ours.
@@ -192,6 +172,13 @@ impl Stage {
         Ok(())
     }
 
+    fn change(&self, alter: Alter) -> Result<u64> {
+        self.line.send(&alter.encode(), &[])?;
+        let answer = self.line.receive(Some(Instant::now() + PATIENCE))?;
+        let before = answer.as_ref().and_then(|(answer, _)| answer.strip_prefix(CHANGED)?.try_into().ok());
+        before.map(u64::from_le_bytes).ok_or_else(lost)
+    }
+
     fn ask(&self, piece: Piece) -> Result<()> {
         self.line.send(&piece.encode(), &[])?;
         match self.line.receive(Some(Instant::now() + PATIENCE))? {
@@ -199,10 +186,6 @@ impl Stage {
             _ => Err(lost()),
         }
     }
-}
-
-fn bounce_len(left: usize) -> usize {
-    left.min(16 << 10)
 }
 
 /// The way to memory of another process.
@@ -213,13 +196,51 @@ pub(crate) struct Far {
     means: Means,
     /// The process that the memory belongs to.
     owner: u32,
+    /// Whom to ask for changes of words where the kernel copies, and the line for that, from the first one on.
+    words: Option<(Box<Descriptor>, Mutex<Option<Stage>>)>,
     /// The owner, or somebody on the way, is gone.
     is_lost: AtomicBool,
 }
 
 impl Far {
     pub(crate) fn new(marks: Vec<Mark>, means: Means, owner: u32) -> Far {
-        Far { marks, means, owner, is_lost: AtomicBool::new(false) }
+        Far { marks, means, owner, words: None, is_lost: AtomicBool::new(false) }
+    }
+
+    /// The owner may be asked for changes of words, by its own descriptor.
+    pub(crate) fn with_words(self, owner: Descriptor) -> Far {
+        Far { words: Some((Box::new(owner), Mutex::default())), ..self }
+    }
+
+    /// Has a word at `there`, an address of the owner, changed in one step; gives the value before. Waits for the owner's
+    /// service thread.
+    ///
+    /// # Errors
+    /// NotSupported (nobody can be asked), IoFailed (the owner is gone, or has unmapped the memory), with one log line.
+    pub(crate) fn change(&self, there: usize, change: Change) -> Result<u64> {
+        let alter = Alter { addr: there as u64, change };
+        let changed = match (&self.means, &self.words) {
+            (Means::Worker(stage), _) => stage.lock().unwrap_or_else(|e| e.into_inner()).change(alter),
+            (Means::Kernel(_), Some((owner, stage))) => {
+                let mut stage = stage.lock().unwrap_or_else(|e| e.into_inner());
+                let asked = match &mut *stage {
+                    Some(stage) => Ok(stage),
+                    none => stage_of(owner).map(|fresh| none.insert(fresh)),
+                };
+                asked.and_then(|stage| stage.change(alter))
+            }
+            _ => {
+                log::error!(target: "softdpu::mmap", "memory of process {} at {there:#x} ({}): nobody can be asked to change a word",
+                    self.owner, self.reach());
+                return Err(Error::new(Code::NotSupported, "atomics on memory that is not mapped here"));
+            }
+        };
+        changed.map_err(|cause| {
+            // An answer may still come, and would be taken for that of a later word.
+            self.lose();
+            log::error!(target: "softdpu::mmap", "word at {there:#x} of process {} could not be changed: {cause}", self.owner);
+            lost()
+        })
     }
 
     /// Marks an access of the thread in `seat`, or of one without, with everybody who may end it.
@@ -342,21 +363,6 @@ impl Far {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pieces_have_one_form() {
-        for way in [Way::Read, Way::Write] {
-            let bytes = Piece { way, addr: 0x0102_0304_0506_0708, len: 77 }.encode();
-            let back = Piece::decode(&bytes).unwrap();
-            assert_eq!((back.way, back.addr, back.len), (way, 0x0102_0304_0506_0708, 77));
-            for at in 0..4 {
-                let mut bent = bytes;
-                bent[at] ^= 0x80;
-                assert!(Piece::decode(&bent).is_none(), "{at}");
-            }
-            assert!(Piece::decode(&bytes[..15]).is_none());
-        }
-    }
 
     #[test]
     fn accesses_are_marked_with_everybody_or_nobody() {

@@ -77,6 +77,7 @@ impl Region {
             }
         }
         drop(self.anchor.take());
+        crate::region::tell_closed(self);
     }
 
     /// Counts an access to the region; false when it was closed. Pair with [`Region::leave`]. For those who cannot keep

@@ -8,7 +8,7 @@
 use crate::copy::{self, Gate, Marks};
 use crate::export::Descriptor;
 use crate::node::Node;
-use crate::region::{ALIVE, FAR, PEER_ATOMIC, PEER_READ, PEER_WRITE, Region};
+use crate::region::{ALIVE, FAR, GUARDED, PEER_ATOMIC, PEER_READ, PEER_WRITE, Region};
 use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use softdpu_status::{Code, Error, Result};
 
@@ -188,14 +188,13 @@ pub fn read_part(src: &Node, dst: &Node, from: u64, len: u64, stream: bool) -> R
 
 /// The write between two lone buffers of at most `most` bytes with nothing against it: checks, marks and copy in one
 /// straight line. `None`, and nothing has happened, where anything speaks against it; [`check_write`] finds out what.
-///
-/// # Errors
-/// As [`write_part`].
 #[inline]
-pub fn write_lone(src: &Node, dst: &Node, gate: &Gate, device: u64, most: u64) -> Option<Result<u64>> {
+pub fn write_lone(src: &Node, dst: &Node, gate: &Gate, device: u64, most: u64) -> Option<u64> {
     let n = src.data_len() as u64;
-    (n <= most && is_lone_write(src, dst, gate, device))
-        .then(|| move_lone((src, src.data()), (dst, dst.data()), n))
+    if n > most || !is_lone_write(src, dst, gate, device) {
+        return None;
+    }
+    move_lone((src, src.data()), (dst, dst.data()), n)
 }
 
 /// Is it a write of some bytes between two lone buffers with nothing against it? Says no more than that: [`check_write`]
@@ -211,19 +210,14 @@ pub fn is_lone_write(src: &Node, dst: &Node, gate: &Gate, device: u64) -> bool {
 }
 
 /// The same for a read; the destination grows.
-///
-/// # Errors
-/// As [`read_part`].
 #[inline]
-pub fn read_lone(src: &Node, dst: &Node, gate: &Gate, device: u64, most: u64) -> Option<Result<u64>> {
+pub fn read_lone(src: &Node, dst: &Node, gate: &Gate, device: u64, most: u64) -> Option<u64> {
     let n = src.data_len() as u64;
     if n > most || !is_lone_read(src, dst, gate, device) {
         return None;
     }
-    let moved = move_lone((src, src.data()), (dst, dst.tail()), n);
-    if moved.is_ok() {
-        copy::commit(dst, n);
-    }
+    let moved = move_lone((src, src.data()), (dst, dst.tail()), n)?;
+    dst.grow(n as usize);
     Some(moved)
 }
 
@@ -238,12 +232,19 @@ pub fn is_lone_read(src: &Node, dst: &Node, gate: &Gate, device: u64) -> bool {
         && src.region().word() & (need | FAR) == need
 }
 
+/// Marks and copies; `None` when one of the maps was closed meanwhile.
 #[inline(always)]
-fn move_lone(src: (&Node, usize), dst: (&Node, usize), n: u64) -> Result<u64> {
-    let _marks = Marks::set(src.0, dst.0)?;
-    // SAFETY: inside the data of the one and the window of the other, as the callers checked, whose regions are open and
-    // marked.
-    unsafe { piece((src.0.region(), src.1), (dst.0.region(), dst.1), n as usize, false) }.map(|()| n)
+fn move_lone(src: (&Node, usize), dst: (&Node, usize), n: u64) -> Option<u64> {
+    let (sr, dr) = (src.0.region(), dst.0.region());
+    // One after the other, so that they stay in registers.
+    let _source = if sr.made() & GUARDED != 0 { Some(sr.touch()?) } else { None };
+    let _destination = if dr.made() & GUARDED != 0 { Some(dr.touch()?) } else { None };
+    let from = src.1.wrapping_add_signed(sr.delta()) as *const u8;
+    let to = dst.1.wrapping_add_signed(dr.delta()) as *mut u8;
+    // SAFETY: inside the data of the one and the window of the other, as the callers checked, whose regions are mapped
+    // here, open and marked.
+    unsafe { copy::move_here((sr, from), (dr, to), n as usize, false) };
+    Some(n)
 }
 
 /// Checks an atomic change of the first 8 bytes of `dst`.
@@ -263,18 +264,30 @@ pub fn check_change(dst: &Node, device: u64) -> Result<()> {
     Ok(())
 }
 
-/// Carries out a checked change; gives the value before.
+/// Carries out a checked change; gives the value before. Where the memory is not mapped here its owner does, and is waited
+/// for.
 ///
 /// # Errors
-/// InvalidValue when the map was stopped meanwhile; NotSupported where the memory is not mapped here.
+/// InvalidValue when the map was stopped meanwhile; IoFailed when the owner could not be reached.
 #[inline]
 pub fn change(dst: &Node, change: Change) -> Result<u64> {
     let _marks = Marks::set(dst, dst)?;
+    if dst.region().made() & FAR != 0 {
+        return change_far(dst.region(), dst.data(), change);
+    }
     let at = place(dst)?;
     // SAFETY: 8 bytes inside the window of a region that is marked, aligned; every other access to them is the program's
     // own or goes through the copy routines, which the compiler cannot see through.
     let word = unsafe { AtomicU64::from_ptr(at as *mut u64) };
     Ok(change.apply(word))
+}
+
+/// Has the owner change a word of a marked region that is not mapped here.
+#[cold]
+#[inline(never)]
+pub(crate) fn change_far(region: &Region, at: usize, change: Change) -> Result<u64> {
+    // SAFETY: marked, as long as the result is used.
+    unsafe { region.far() }.map_or_else(|| Err(crate::fault::lost()), |far| far.change(at, change))
 }
 
 /// Where in this process the first 8 bytes of a marked remote buffer are.

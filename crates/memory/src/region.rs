@@ -5,6 +5,7 @@ use core::sync::atomic::{
     AtomicIsize, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
+use std::sync::OnceLock;
 
 /// Access rights of a memory map: the flags of the contract, combined with `|`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -135,6 +136,22 @@ pub const PEER_WRITE: u64 = 1 << 2;
 pub const PEER_ATOMIC: u64 = 1 << 3;
 /// First device bit.
 pub const DEVICE_SHIFT: u32 = 16;
+
+/// Who is told of regions that were closed.
+static WHEN_CLOSED: OnceLock<fn(&Region)> = OnceLock::new();
+
+/// Has `tell` called for every region that is closed from now on, on the thread that closes it, while its bytes are still
+/// there: for whoever registered them somewhere else, too. One per process; false when there is one already.
+pub fn when_closed(tell: fn(&Region)) -> bool {
+    WHEN_CLOSED.set(tell).is_ok()
+}
+
+/// See [`when_closed`].
+pub(crate) fn tell_closed(region: &Region) {
+    if let Some(tell) = WHEN_CLOSED.get() {
+        tell(region);
+    }
+}
 
 /// A registered range. Lives as long as anything that points at it: inside a memory map object (C) or behind an `Arc`
 /// (Rust). All fields may be read from any thread.

@@ -13,7 +13,7 @@ use core::fmt::{self, Display};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use rustix::process::{Resource, getrlimit};
 use softdpu_status::{Code, Error, Result};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What is to be registered.
 pub struct Request<'a> {
@@ -161,13 +161,20 @@ impl Drop for Pinned {
     }
 }
 
+/// The limit that a plan of faults wants, in strict mode or not: `SOFTDPU_MEMLOCK`, in bytes.
+fn short() -> Option<u64> {
+    static SHORT: OnceLock<Option<u64>> = OnceLock::new();
+    *SHORT.get_or_init(|| std::env::var("SOFTDPU_MEMLOCK").ok()?.parse().ok())
+}
+
 /// Imitates what a kernel does when a driver pins the pages of a range: whole pages count, every registration counts
 /// for itself, and the limit is that of an ordinary user (rights to exceed it are not looked at).
 fn pin(request: &Request<'_>) -> Result<Option<Pinned>> {
     let strict =
         request.devices.iter().map(|device| device.function().settings()).filter(|settings| settings.strict);
     let own = || getrlimit(Resource::Memlock).current;
-    let Some(limit) = strict.filter_map(|settings| settings.memlock.or_else(own)).min() else {
+    let limits = strict.filter_map(|settings| settings.memlock.or_else(own));
+    let Some(limit) = limits.chain(short()).min() else {
         return Ok(None);
     };
     let page = rustix::param::page_size();
@@ -180,7 +187,8 @@ fn pin(request: &Request<'_>) -> Result<Option<Pinned>> {
         Err(locked) => {
             log::error!(target: "softdpu::mmap",
                 "{}: {bytes} bytes cannot be pinned: {locked} bytes are locked already, the locked-memory limit is {limit} \
-                 bytes (strict mode; raise it with `ulimit -l`, the topology file's `memlock`, or leave strict mode)",
+                 bytes (strict mode, or a plan of faults; raise it with `ulimit -l`, the `memlock` of the topology file or the plan, \
+                 or leave strict mode)",
                 request.object);
             Err(Error::new(Code::Driver, "locked-memory limit"))
         }

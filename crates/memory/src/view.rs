@@ -30,7 +30,7 @@ use crate::fault;
 use crate::node::Node;
 pub use crate::overlap::Overlap;
 use crate::overlap::{here, is_plain, is_private, overlap};
-use crate::region::{FAR, Region};
+use crate::region::{ALIVE, FAR, GUARDED, Region};
 use core::cell::Cell;
 pub use sink::Sink;
 use softdpu_status::{Error, Result};
@@ -101,6 +101,32 @@ pub fn with_own<R>(node: &Node, gate: &Gate, act: impl FnOnce(&mut [u8], usize) 
     // SAFETY: the window of a buffer whose region is open and private, hence memory that stays while `act` runs; whoever
     // carries out a task has its buffers to itself. The region of a released buffer is closed.
     is_ours.then(|| act(unsafe { core::slice::from_raw_parts_mut(at as *mut u8, len + room) }, len))
+}
+
+/// The shortest way of a source: the data of a lone buffer of private memory. `None`, and `act` is not called, when anything
+/// speaks against it; the other ways find out what.
+#[inline(always)]
+pub fn with_data<R>(node: &Node, gate: &Gate, act: impl FnOnce(&[u8]) -> R) -> Option<R> {
+    let (at, len) = (node.data(), node.data_len());
+    let is_plain =
+        node.both_alone(node) && len as u64 <= gate.max_bytes() && gate.is_plain_source(node.region());
+    // SAFETY: the data of a buffer whose region is open and private, hence memory that stays while `act` runs; whoever
+    // carries out a task has its buffers to itself, or only reads them. Released buffers have no data.
+    is_plain.then(|| act(unsafe { core::slice::from_raw_parts(at as *const u8, len) }))
+}
+
+/// The shortest way of a destination: the room of a lone buffer of private memory; `act` tells how many bytes of it it has
+/// written, from the first one on, and the data grows by those. `None`, and `act` is not called, as above.
+#[inline(always)]
+pub fn with_room(node: &Node, gate: &Gate, act: impl FnOnce(&mut [u8]) -> usize) -> Option<usize> {
+    if !node.both_alone(node) || !gate.is_plain_destination(node.region()) {
+        return None;
+    }
+    // SAFETY: the room of a buffer whose region is open and private, hence memory that stays while `act` runs; whoever
+    // carries out a task has its buffers to itself. Released buffers have no room.
+    let n = act(unsafe { core::slice::from_raw_parts_mut(node.tail() as *mut u8, node.room()) });
+    node.grow(n.min(node.room()));
+    Some(n)
 }
 
 /// Bytes free behind the data of a list's elements.
@@ -225,6 +251,14 @@ impl<'h> Sources<'h> {
         // SAFETY: inside the data of a buffer whose region is open and private, hence inside memory that stays while the
         // hold lives. Nobody writes it: it is apart from the destination, and the task has its buffers to itself.
         Some(unsafe { core::slice::from_raw_parts((node.data() + at) as *const u8, len) })
+    }
+
+    /// Where bytes from `from` on lie in this process, and how many of at most `max` are in one piece: for system calls,
+    /// which may look at them as long as the task is under way. None where somebody else may end the memory.
+    pub fn place(&self, from: u64, max: usize) -> Option<(*const u8, usize)> {
+        let (node, at) = seek(self.list, from, Node::data_len)?;
+        let stays = node.region().word() & (ALIVE | FAR | GUARDED) == ALIVE;
+        stays.then(|| (here(node, node.data() + at) as *const u8, max.min(node.data_len() - at)))
     }
 
     /// The next piece from `from` on, at most `max` bytes: where it lies if that is possible, otherwise copied into

@@ -83,7 +83,7 @@ impl Core {
     /// # Errors
     /// NoMemory; nothing changes then.
     pub(crate) fn equip(&'static self, work: Box<dyn Work>, pools: &[(u8, u32)]) -> Result<()> {
-        let unordered = work.unordered();
+        let (unordered, gated) = (work.unordered(), work.gate().is_some());
         let total: u32 = pools.iter().map(|p| p.1).sum();
         let extra = if self.is_local() { 0 } else { total };
         let mut slots = Vec::new();
@@ -92,7 +92,10 @@ impl Core {
         taken = taken.and_then(|()| slot::take(extra as usize, self, 0, &mut spare));
         // Handlers may send any slot through the second lane.
         let lanes = taken.and_then(|()| {
-            let main = Lane::new(total + extra + work.expansion(), unordered)?;
+            let mut main = Lane::new(total + extra + work.expansion(), unordered)?;
+            if gated {
+                main.gate();
+            }
             Ok((main, if self.is_local() { None } else { Some(Lane::new(total + extra, unordered)?) }))
         });
         let (main, second) = match lanes {
@@ -104,9 +107,10 @@ impl Core {
             }
         };
         self.strip();
-        self.calls.fill(&slots);
+        self.calls.fill(&slots, gated);
         let outbox = second.map(|lane| Bench::new(lane, spare));
         self.benches().replace(LanePair { main: Bench::new(main, slots), outbox });
+        self.settles.store(u8::from(work.settles()), Ordering::Relaxed);
         self.work_cell().replace(work);
         self.held.store(0, Ordering::Relaxed);
         Ok(())
@@ -125,7 +129,7 @@ impl Core {
         }
         let first = added.len();
         slot::take(count as usize, self, op, &mut added)?;
-        self.calls.add(&added[first..]);
+        self.calls.add(&added[first..], self.work().gate().is_some());
         Ok(())
     }
 

@@ -1,8 +1,11 @@
 //! Who turns a lane besides the thread that calls progress.
 
 use crate::context::Core;
+use crate::engine::{EngineInfo, Work};
 use crate::sync::{AtomicU32, Ordering};
-use std::sync::Mutex;
+use softdpu_memory::device::Device;
+use softdpu_status::Result;
+use std::sync::{Arc, Mutex};
 use std::thread::Thread;
 
 /// A software machine's workers, or none.
@@ -26,6 +29,22 @@ pub trait Board: Send + Sync + core::fmt::Debug {
     }
     /// Name for messages.
     fn name(&self) -> &'static str;
+
+    /// A context of the Rust face is about to start: a board whose work is done elsewhere (by a real card) puts its own
+    /// in the place of the software's, which goes on landing the tasks.
+    ///
+    /// # Errors
+    /// What the start answers.
+    fn fit(
+        &self,
+        engine: &'static EngineInfo,
+        device: &Arc<Device>,
+        tasks: u32,
+        work: Box<dyn Work>,
+    ) -> Result<Box<dyn Work>> {
+        let _ = (engine, device, tasks);
+        Ok(work)
+    }
 }
 
 /// A worker sleeps.

@@ -3,6 +3,7 @@
 
 use crate::context::{Core, State};
 use crate::flight;
+use crate::gate::Gate;
 use crate::slot::Slot;
 use crate::sync::{AtomicPtr, Ordering};
 use softdpu_memory::handle::kind;
@@ -46,19 +47,25 @@ impl Calls {
     }
 
     /// Spreads fresh slots over the free lists of their kinds, lowest first out.
-    pub(crate) fn fill(&self, slots: &[&'static Slot]) {
+    pub(crate) fn fill(&self, slots: &[&'static Slot], gated: bool) {
         for kind in &self.kinds {
             kind.free.store(core::ptr::null_mut(), Ordering::Relaxed);
         }
-        self.add(slots);
+        self.add(slots, gated);
     }
 
-    /// Adds fresh slots to the free lists of their kinds.
-    pub(crate) fn add(&self, slots: &[&'static Slot]) {
+    /// Adds fresh slots to the free lists of their kinds. With a gate, that is told of their callbacks.
+    pub(crate) fn add(&self, slots: &[&'static Slot], gated: bool) {
         for slot in slots.iter().rev() {
             let kind = &self.kinds[slot.op() % KINDS];
             let [success, failure] = &kind.calls;
-            slot.set_calls(success.load(Ordering::Relaxed), failure.load(Ordering::Relaxed));
+            match gated {
+                true => {
+                    let [success, failure] = crate::gate::stand_ins();
+                    slot.set_calls(success as *mut (), failure as *mut ());
+                }
+                false => slot.set_calls(success.load(Ordering::Relaxed), failure.load(Ordering::Relaxed)),
+            }
             self.put(slot);
         }
     }
@@ -79,6 +86,18 @@ impl Calls {
 }
 
 impl Core {
+    /// May tasks be allocated without asking anybody (C)?
+    #[inline(always)]
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.load(Ordering::Relaxed) != 0
+    }
+
+    /// The state changed.
+    pub(crate) fn set_open(&self, running: bool) {
+        let open = running && !self.work().gate().is_some_and(Gate::allocates);
+        self.open.store(u8::from(open), Ordering::Relaxed);
+    }
+
     /// Sets the callbacks of a task kind.
     pub fn set_callbacks(&self, op: usize, success: Completion, error: Completion) {
         let calls = &self.calls.kinds[op % KINDS].calls;
@@ -108,8 +127,9 @@ impl Core {
     /// BadState unless running, NoMemory when all tasks of the kind are taken.
     #[inline]
     pub fn allocate_checked(&'static self, op: usize, user: u64, call: &str) -> Result<&'static Slot> {
-        if !self.is_running() {
+        if !self.is_open() {
             self.require(State::Running, call)?;
+            self.ask_gate(op, call)?;
         }
         match self.allocate(op, user) {
             Some(slot) => Ok(slot),
@@ -119,6 +139,18 @@ impl Core {
                 Err(Error::new(Code::NoMemory, "all tasks are taken"))
             }
         }
+    }
+
+    /// Instruments may refuse an allocation.
+    #[cold]
+    #[inline(never)]
+    fn ask_gate(&self, op: usize, call: &str) -> Result<()> {
+        let asked = self.work().gate().map_or(Ok(()), |gate| gate.may_allocate(op));
+        asked.map_err(|code| {
+            log::info!(target: "softdpu::task", "{call}: {} context {self:p}: refused by a fault that was asked for",
+                self.info().name);
+            Error::new(code, "refused by a fault that was asked for")
+        })
     }
 
     /// The program gives a task back. One that flies is disowned: it is flushed or finished, and recycled when it lands.
@@ -167,6 +199,16 @@ impl Core {
         let call = unsafe { core::mem::transmute::<*mut (), Completion>(call) };
         // SAFETY: the program promised a callback of this shape; nothing of ours is borrowed or locked here.
         unsafe { call(slot, slot.user_data(), self.user_data()) };
+    }
+
+    /// The program's own callback of a task whose gate stands in for it; `user`: data of task and context.
+    pub(crate) fn call_program(&self, slot: &'static Slot, failed: bool, user: [u64; 2]) {
+        let call = self.calls.kinds[slot.op() % KINDS].calls[usize::from(failed)].load(Ordering::Relaxed);
+        debug_assert!(!call.is_null());
+        // SAFETY: stored by `set_callbacks`, which the engine's configuration demands.
+        let call = unsafe { core::mem::transmute::<*mut (), Completion>(call) };
+        // SAFETY: as in `call_completion`.
+        unsafe { call(slot, user[0], user[1]) };
     }
 
     /// Calls the state callback. On IDLE the program may destroy the context in it: touch nothing of it afterwards.

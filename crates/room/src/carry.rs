@@ -16,7 +16,7 @@ pub const PART_BYTES: u64 = 256 << 10;
 impl Core {
     /// C: the program freed it in flight, so that it is given back flushed. (A future that was dropped lets its task go on.)
     #[inline(always)]
-    fn is_disowned(&self, slot: &Slot) -> bool {
+    pub(crate) fn is_disowned(&self, slot: &Slot) -> bool {
         self.is_local() && slot.flight.state() == flight::ORPHAN
     }
 

@@ -75,6 +75,13 @@ pub struct Core {
     /// The Rust handle is gone.
     pub(crate) abandoned: AtomicU8,
     pub(crate) buried: AtomicU8,
+    /// C: tasks may be through once they are admitted.
+    pub(crate) settles: AtomicU8,
+    /// Running, and no instrument is asked before a task is allocated, in one byte.
+    pub(crate) open: AtomicU8,
+    /// For instruments: its number, 0 while it has none, and the tasks it accepted.
+    pub(crate) number: AtomicU32,
+    pub(crate) submitted: AtomicU64,
     /// What its engine asks of progress.
     pub(crate) wishes: Wishes,
     /// Visits in a row that found nothing.
@@ -127,6 +134,10 @@ impl Core {
             idle_visits: AtomicU32::new(0),
             held: AtomicU32::new(0),
             buried: AtomicU8::new(0),
+            settles: AtomicU8::new(0),
+            open: AtomicU8::new(0),
+            number: AtomicU32::new(0),
+            submitted: AtomicU64::new(0),
             wishes: Wishes::new(),
             seen: AtomicU32::new(0),
             alone: AtomicU8::new(0),
@@ -182,6 +193,7 @@ impl Core {
     pub(crate) fn set_state(&self, state: State) {
         let express = state == State::Running && !self.lane().is_unordered();
         self.express.store(u8::from(express), Ordering::Relaxed);
+        self.set_open(state == State::Running);
         self.state.store(state as u8, Ordering::Release);
     }
 

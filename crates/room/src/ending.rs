@@ -210,7 +210,7 @@ pub(crate) fn land_alone(core: &'static Core) {
         while let Some(slot) = lane.next() {
             slot.finish(Err(Code::IoFailed));
             if lane.is_unordered() {
-                lane.complete(slot);
+                lane.publish(slot);
             }
         }
         while let Some(slot) = lane.front() {

@@ -1,6 +1,7 @@
 //! What an engine is: the only traits an engine folder implements.
 
 use crate::context::Core;
+use crate::gate::Gate;
 use crate::hardware::Begun;
 use crate::slot::Slot;
 use softdpu_card::{EngineKind, Function};
@@ -46,6 +47,19 @@ pub trait Engine: Sized + Send + Sync + 'static {
     /// # Errors
     /// NotSupported when the device lacks the engine, InvalidValue for a configuration out of its limits.
     fn build(device: &Arc<Device>, config: Self::Config) -> Result<(Box<dyn Work>, u32)>;
+
+    /// Which of [`EngineInfo::tasks`] a job is; asked for instruments only.
+    fn kind(job: &Self::Job) -> Option<usize> {
+        let _ = job;
+        None
+    }
+
+    /// Engines with peers or waits: jobs of one class (0 to 7) complete in the order in which the engine completes them,
+    /// whatever an instrument does; those of none in any order.
+    fn class(job: &Self::Job) -> Option<u8> {
+        let _ = job;
+        Some(0)
+    }
 }
 
 /// How a job wants to be carried out.
@@ -192,6 +206,42 @@ pub trait Work: Send + Sync {
     fn quick(&self, slot: &Slot) -> Option<u64>;
     /// Carries out the whole task and finishes the slot.
     fn run(&self, slot: &Slot);
+    /// Which of its engine's task kinds the slot's job is, where that is known.
+    fn kind(&self, slot: &Slot) -> Option<usize> {
+        let _ = slot;
+        None
+    }
+    /// Tasks of one class keep their order among each other under instruments; those of none keep none.
+    fn class(&self, slot: &Slot) -> Option<u8> {
+        let _ = slot;
+        Some(0)
+    }
+    /// Lock holder: the connection that the slot's task needs ends now, as if the peer were gone. False where there is none.
+    fn sever(&self, core: &'static Core, slot: &Slot) -> bool {
+        let _ = (core, slot);
+        false
+    }
+    /// Does an admitted task have a place somewhere that only carrying it out gives back?
+    fn is_booked(&self) -> bool {
+        false
+    }
+    /// The instruments around it, if there are any.
+    fn gate(&self) -> Option<&Gate> {
+        None
+    }
+    /// Lock holder: a task of an engine behind a gate is through.
+    fn came_back(&self, slot: &'static Slot) {
+        let _ = slot;
+    }
+    /// Are some tasks through once they are admitted?
+    fn settles(&self) -> bool {
+        false
+    }
+    /// Is this one, which is to be submitted? See [`crate::hardware::Hardware::settled`].
+    fn settled(&self, slot: &Slot) -> Option<Result<u64, Code>> {
+        let _ = slot;
+        None
+    }
     /// How many small tasks are best carried out together.
     fn together(&self) -> usize {
         1

@@ -153,6 +153,12 @@ pub(crate) fn forever_slot(slot: &Slot) -> &'static Slot {
     unsafe { &*core::ptr::from_ref(slot) }
 }
 
+/// A task that was just handed to a callback; `None` for NULL.
+pub(crate) fn landed(slot: *const Slot) -> Option<&'static Slot> {
+    // SAFETY: callbacks get tasks of the stock, which is never given back.
+    unsafe { slot.as_ref() }
+}
+
 /// The progress engine a link points at.
 #[inline(always)]
 pub(crate) fn pe_ref(ptr: *mut Pe) -> Option<&'static Pe> {

@@ -5,6 +5,10 @@
 //! it only asks for; progress does it (`wish.rs`).
 #![expect(unsafe_code, reason = "jobs stay in their slots; the engine is touched by the lane's holder alone")]
 
+mod posted;
+
+mod words;
+
 use crate::context::{Core, State};
 use crate::engine::{Engine, Shape, Work};
 use crate::job::empty;
@@ -17,6 +21,7 @@ use core::panic::AssertUnwindSafe;
 use softdpu_status::{Code, Error, Result};
 use std::panic::catch_unwind;
 use std::sync::Arc;
+pub use words::{Begun, Turn};
 
 type JobOf<H> = <<H as Hardware>::Engine as Engine>::Job;
 
@@ -29,6 +34,8 @@ pub trait Hardware: Send + 'static {
 
     /// Are submits admitted one by one ([`Hardware::admit`])?
     const GATED: bool = false;
+    /// Are some jobs through once they are admitted ([`Hardware::settled`])?
+    const SETTLES: bool = false;
     /// Is there ever anything to tell the program besides completions ([`Hardware::event`])?
     const TELLS: bool = true;
 
@@ -87,6 +94,21 @@ pub trait Hardware: Send + 'static {
         Ok(())
     }
 
+    /// The connection that a job needs ends now, as if the peer were gone: a fault that was asked for. False where there is
+    /// none. Between turns.
+    fn sever(&mut self, port: &mut Port<'_, Self::Engine>, job: &<Self::Engine as Engine>::Job) -> bool {
+        let _ = (port, job);
+        false
+    }
+
+    /// Is an admitted job through already, and may it be reported before anything that was admitted later? Asked where
+    /// submits and progress are one thread (C), and only if [`Hardware::SETTLES`]; the job does not come by
+    /// [`Port::take`] then.
+    fn settled(job: &<Self::Engine as Engine>::Job) -> Option<Result<u64, Code>> {
+        let _ = job;
+        None
+    }
+
     /// What a checked submit refuses beyond that.
     ///
     /// # Errors
@@ -95,24 +117,6 @@ pub trait Hardware: Send + 'static {
         let _ = (desk, job);
         Ok(())
     }
-}
-
-/// What a start came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begun {
-    /// It runs.
-    Running,
-    /// It runs when the hardware asks for it ([`Port::run`]), or becomes idle again ([`Port::give_up`]).
-    Later,
-}
-
-/// What a turn came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// Nothing moved.
-    Idle,
-    /// Something moved; turn again soon.
-    Busy,
 }
 
 /// The engine's side of a lane, for one turn.
@@ -203,7 +207,10 @@ impl<E: Engine> Port<'_, E> {
 
 fn finish(slot: &'static Slot, result: Result<u64, Code>) {
     slot.finish(result);
-    slot.context().lane().complete(slot);
+    let core = slot.context();
+    if !core.lane().complete(slot) {
+        core.work().came_back(slot);
+    }
 }
 
 impl<E: Engine> Drop for Ticket<E> {
@@ -262,6 +269,22 @@ impl<H: Hardware> Work for Peered<H> {
     fn shape(&self, _: &Slot) -> Shape {
         Shape::Small
     }
+    fn kind(&self, slot: &Slot) -> Option<usize> {
+        // SAFETY: called while whoever calls has the task.
+        <H::Engine as Engine>::kind(unsafe { &*slot.job::<JobOf<H>>() })
+    }
+    fn class(&self, slot: &Slot) -> Option<u8> {
+        // SAFETY: as for `kind`.
+        <H::Engine as Engine>::class(unsafe { &*slot.job::<JobOf<H>>() })
+    }
+    fn sever(&self, core: &'static Core, slot: &Slot) -> bool {
+        // SAFETY: the task was submitted and the engine has not taken it: its job is the lane's holder's.
+        let job = unsafe { &*slot.job::<JobOf<H>>() };
+        self.guarded(core, |hardware, port| hardware.sever(port, job)).unwrap_or(false)
+    }
+    fn is_booked(&self) -> bool {
+        H::GATED
+    }
     fn check(&self, slot: &Slot) -> Result<()> {
         // SAFETY: called before the submit, by whoever owns the task.
         H::check(&self.desk, unsafe { &*slot.job::<JobOf<H>>() })?;
@@ -277,6 +300,13 @@ impl<H: Hardware> Work for Peered<H> {
         }
         // SAFETY: as for `check`.
         H::admit(&self.desk, unsafe { &mut *slot.job::<JobOf<H>>() })
+    }
+    fn settles(&self) -> bool {
+        H::SETTLES
+    }
+    fn settled(&self, slot: &Slot) -> Option<Result<u64, Code>> {
+        // SAFETY: called by who submits, before the task flies.
+        H::settled(unsafe { &*slot.job::<JobOf<H>>() })
     }
     fn quick(&self, _: &Slot) -> Option<u64> {
         None

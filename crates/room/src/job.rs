@@ -114,6 +114,14 @@ impl<H: Compute> Work for Computed<H> {
         self.hardware.shape(self.shared_job(slot))
     }
 
+    fn kind(&self, slot: &Slot) -> Option<usize> {
+        <H::Engine as Engine>::kind(self.shared_job(slot))
+    }
+
+    fn class(&self, _: &Slot) -> Option<u8> {
+        None
+    }
+
     fn together(&self) -> usize {
         self.hardware.together().clamp(1, MOST_TOGETHER)
     }

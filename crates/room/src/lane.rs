@@ -72,6 +72,8 @@ pub(crate) struct Lane {
     // Submit side; the ring itself never changes.
     tail: AtomicU32,
     unordered: bool,
+    /// What is through goes to the instruments first (`gate.rs`).
+    gated: bool,
     ring: Ring,
     // Landing side, and whoever holds the lock.
     land: Landing,
@@ -79,7 +81,8 @@ pub(crate) struct Lane {
     large_head: Line<AtomicU32>,
     large_tail: AtomicU32,
     large: Ring,
-    back: Option<Ring>,
+    /// What is through, in the order of completion; unused where that is the order of submission.
+    back: Ring,
 }
 
 #[derive(Debug)]
@@ -97,6 +100,7 @@ impl Lane {
         Ok(Lane {
             tail: AtomicU32::new(0),
             unordered,
+            gated: false,
             land: Landing {
                 head: AtomicU32::new(0),
                 exec: AtomicU32::new(0),
@@ -107,7 +111,7 @@ impl Lane {
             large_head: Line(AtomicU32::new(0)),
             large_tail: AtomicU32::new(0),
             large: Ring::new(capacity)?,
-            back: if unordered { Some(Ring::new(capacity)?) } else { None },
+            back: Ring::new(if unordered { capacity } else { 1 })?,
         })
     }
 
@@ -170,11 +174,11 @@ impl Lane {
     #[inline(always)]
     pub(crate) fn front(&self) -> Option<&'static Slot> {
         let head = self.land.head.load(Ordering::Relaxed);
-        if let Some(back) = &self.back {
+        if self.unordered {
             if head == self.land.back_tail.load(Ordering::Acquire) {
                 return None;
             }
-            return Some(back.get(head));
+            return Some(self.back.get(head));
         }
         if head == self.tail.load(Ordering::Acquire) { None } else { Some(self.ring.get(head)) }
     }
@@ -229,6 +233,24 @@ impl Lane {
         }
         self.land.exec.store(at.wrapping_add(1), Ordering::Relaxed);
         Some(self.ring.get(at))
+    }
+
+    /// What is through goes to the instruments before it is reported. Of a lane nobody uses yet.
+    pub(crate) fn gate(&mut self) {
+        self.gated = true;
+    }
+
+    /// Lock holder: how many tasks were taken, modulo 2^32.
+    pub(crate) fn taken(&self) -> u32 {
+        self.land.exec.load(Ordering::Relaxed)
+    }
+
+    /// Lock holder, unordered engines: a task that was taken is the next to be taken again. Its cell is free: no more fly
+    /// than there are cells.
+    pub(crate) fn put_back(&self, slot: &'static Slot) {
+        let at = self.land.exec.load(Ordering::Relaxed).wrapping_sub(1);
+        self.ring.put(at, slot);
+        self.land.exec.store(at, Ordering::Relaxed);
     }
 
     /// Lock holder: the task behind the last one taken, still to be taken.
@@ -298,12 +320,38 @@ impl Lane {
         }
     }
 
-    /// Lock holder, unordered engines: this task is through.
-    pub(crate) fn complete(&self, slot: &'static Slot) {
-        if let Some(back) = &self.back {
-            let at = self.land.back_tail.load(Ordering::Relaxed);
-            back.put(at, slot);
-            self.land.back_tail.store(at.wrapping_add(1), Ordering::Release);
+    /// Submit side, which is also the landing side; unordered engines: the task that was pushed just now is through. False
+    /// where another one waits to be taken in hand before it, or somebody else has the lane.
+    pub(crate) fn settle(&self, slot: &'static Slot, result: Result<u64, Code>) -> bool {
+        if !self.land.lock.enter() {
+            return false;
         }
+        let tail = self.tail.load(Ordering::Relaxed);
+        let next = self.land.exec.load(Ordering::Relaxed).wrapping_add(1) == tail;
+        if next {
+            self.land.exec.store(tail, Ordering::Relaxed);
+            slot.finish(result);
+            self.publish(slot);
+        }
+        self.land.lock.leave();
+        next
+    }
+
+    /// Lock holder, unordered engines: this task is through. False where instruments are to see it first.
+    #[inline(always)]
+    pub(crate) fn complete(&self, slot: &'static Slot) -> bool {
+        if self.gated {
+            return false;
+        }
+        self.publish(slot);
+        true
+    }
+
+    /// Lock holder, unordered engines: this task may be reported.
+    #[inline(always)]
+    pub(crate) fn publish(&self, slot: &'static Slot) {
+        let at = self.land.back_tail.load(Ordering::Relaxed);
+        self.back.put(at, slot);
+        self.land.back_tail.store(at.wrapping_add(1), Ordering::Release);
     }
 }

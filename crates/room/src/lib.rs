@@ -36,6 +36,7 @@ pub mod fork;
 pub mod hardware;
 pub mod hook;
 pub mod inflight;
+pub mod instrument;
 pub mod job;
 pub mod life;
 pub mod pe;
@@ -55,6 +56,7 @@ mod arm;
 mod bench;
 #[allow(unreachable_pub, reason = "shared with the loom models")]
 mod flight;
+mod gate;
 mod handle;
 mod lane;
 #[allow(unreachable_pub, reason = "shared with the loom models")]
@@ -62,6 +64,7 @@ mod lock;
 #[allow(unreachable_pub, reason = "shared with the loom models")]
 mod parts;
 mod progress;
+mod streak;
 mod waiters;
 mod wish;
 

@@ -3,6 +3,7 @@
 use crate::board::Board;
 use crate::context::{Core, State};
 use crate::engine::{EngineInfo, Work};
+use crate::gate::Gate;
 use crate::hardware::Begun;
 use crate::pe::Pe;
 use crate::sync::Ordering;
@@ -72,7 +73,7 @@ impl Core {
             return Err(Error::new(Code::NotConnected, "no progress engine is connected"));
         };
         let (work, pools) = equip()?;
-        self.equip(work, &pools)?;
+        self.equip(Gate::around(work, self), &pools)?;
         self.forget_wishes();
         let begun = self.work().start(self)?;
         let state = if begun == Begun::Running { State::Running } else { State::Starting };
@@ -165,8 +166,12 @@ impl Core {
         if let Err(code) = self.work().admit(slot) {
             return code.number();
         }
+        let settled = self.settled(slot);
         slot.launch();
         self.lane().push(slot);
+        if let Some(result) = settled {
+            self.settle_task(slot, result);
+        }
         if self.is_unnoticed() {
             return self.nudge();
         }

@@ -8,6 +8,7 @@ use crate::board::Board;
 use crate::context::{Core, State, active};
 use crate::ending::{bury, membership};
 use crate::handle::{core_ref, own32};
+use crate::streak::Streak;
 use crate::sync::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering, heavy_barrier};
 use rustix::event::{EventfdFlags, eventfd};
 use softdpu_link::doorbell::Doorbell;
@@ -117,6 +118,8 @@ pub struct Pe {
     /// The context visited last; the ring goes on behind it.
     pub(crate) cursor: AtomicPtr<Core>,
     pub(crate) count: AtomicU32,
+    /// Who reported last.
+    pub(crate) streak: Streak,
     inbox: AtomicPtr<Core>,
     mode: AtomicU8,
     /// Calls of progress, for hints about engines nobody progresses.
@@ -137,6 +140,7 @@ impl Pe {
             depth: AtomicU32::new(0),
             cursor: AtomicPtr::new(core::ptr::null_mut()),
             count: AtomicU32::new(0),
+            streak: Streak::new(),
             inbox: AtomicPtr::new(core::ptr::null_mut()),
             mode: AtomicU8::new(0),
             calls: AtomicU64::new(0),
@@ -199,6 +203,14 @@ impl Pe {
         own32(&self.depth) != 0
     }
 
+    /// Progress was called inside progress, and does nothing.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn nested(&self) -> bool {
+        log::debug!(target: "softdpu::pe", "progress engine {self:p}: progress called from one of its callbacks");
+        false
+    }
+
     /// Selective (0) or all (1): how events are asked for. Both progress alike here.
     pub fn set_mode(&self, mode: u8) {
         self.mode.store(mode, Ordering::Relaxed);
@@ -229,6 +241,7 @@ impl Pe {
 
     /// Takes `core`, which follows `prev`, out of the ring. Owner thread.
     pub(crate) fn unlink_after(&self, prev: &'static Core, core: &'static Core) {
+        self.streak.end();
         if core::ptr::eq(prev, core) {
             self.cursor.store(core::ptr::null_mut(), Ordering::Relaxed);
         } else {

@@ -98,7 +98,7 @@ impl Core {
 }
 
 /// Small tasks that one sweep carries out per lane before it reports.
-const CARRIED_AT_ONCE: u32 = 64;
+pub(crate) const CARRIED_AT_ONCE: u32 = 64;
 /// Large tasks that one visit opens for claims at most.
 const OPENED_AT_ONCE: u32 = 64;
 
@@ -135,13 +135,6 @@ impl Pe {
         self.step_any()
     }
 
-    #[cold]
-    #[inline(never)]
-    fn nested(&self) -> bool {
-        log::debug!(target: "softdpu::pe", "progress engine {self:p}: progress called from one of its callbacks");
-        false
-    }
-
     /// Calls the program; the ring was moved on before, so that the callback may change it.
     #[inline(always)]
     fn report(&'static self, core: &'static Core, slot: &'static Slot, failed: bool) {
@@ -156,6 +149,10 @@ impl Pe {
 
     #[inline(never)]
     fn step_any(&'static self) -> bool {
+        if let Some((core, slot)) = self.streak.next() {
+            self.report(core, slot, false);
+            return true;
+        }
         let mut left = self.count.load(Ordering::Relaxed);
         let mut may_work = true;
         while left > 0 {
@@ -209,6 +206,9 @@ impl Pe {
         }
         if slot.status() != 0 && core.is_fatal() && core.is_running() {
             self.fail(core, slot);
+        }
+        if lane.is_unordered() {
+            self.streak.begin(core);
         }
         self.report(core, slot, slot.status() != 0);
         Visit::Reported
@@ -356,9 +356,9 @@ impl Pe {
     /// Engines with peers: a turn, what came of it, and what the program is to be told.
     #[inline(never)]
     fn sweep_peers(&'static self, core: &'static Core, lane: &Lane) -> usize {
-        // Nothing is posted to them by handlers.
+        // What handlers posted, where an engine takes that ([`crate::hardware::Port::take_posted`]).
         if !core::ptr::eq(lane, core.lane()) {
-            return 0;
+            return self.sweep_posted(core, lane);
         }
         core.turn(lane);
         let mut reported = 0;
@@ -375,7 +375,7 @@ impl Pe {
     }
 
     #[inline(always)]
-    fn deliver(&'static self, core: &'static Core, slot: &'static Slot) {
+    pub(crate) fn deliver(&'static self, core: &'static Core, slot: &'static Slot) {
         if slot.op() == usize::from(TO_HANDLER) {
             self.enter();
             let leave = Leave(self);

@@ -38,6 +38,9 @@ pub struct Slot {
     op: AtomicU8,
     /// A step is under way, or somebody looks whether there is one.
     stepping: AtomicU8,
+    /// For instruments: the number of the task in its context, 40 bits of it (`gate.rs`).
+    number_high: AtomicU8,
+    number: AtomicU32,
     job: ProtocolCell<JobBytes>,
     // Last line: the rest.
     /// C: the error callback of its kind.
@@ -93,6 +96,8 @@ impl Slot {
             phase: AtomicU8::new(QUEUED),
             op: AtomicU8::new(0),
             stepping: AtomicU8::new(0),
+            number_high: AtomicU8::new(0),
+            number: AtomicU32::new(0),
             success: AtomicPtr::new(core::ptr::null_mut()),
             failure: AtomicPtr::new(core::ptr::null_mut()),
             next_free: AtomicPtr::new(core::ptr::null_mut()),
@@ -196,6 +201,18 @@ impl Slot {
     #[inline(always)]
     pub(crate) fn set_op(&self, op: u8) {
         self.op.store(op, Ordering::Relaxed);
+    }
+
+    /// What an instrument calls it: its number in its context.
+    pub(crate) fn number(&self) -> u64 {
+        u64::from(self.number_high.load(Ordering::Relaxed)) << 32
+            | u64::from(self.number.load(Ordering::Relaxed))
+    }
+
+    /// See [`Slot::number`].
+    pub(crate) fn set_number(&self, number: u64) {
+        self.number_high.store((number >> 32) as u8, Ordering::Relaxed);
+        self.number.store(number as u32, Ordering::Relaxed);
     }
 
     /// Makes it fly: nobody began to carry it out.

@@ -2,7 +2,8 @@
 #![expect(unsafe_code, reason = "the cycle counter has no safe wrapper")]
 
 /// The processor's cycle counter; nanoseconds where there is none.
-pub(crate) fn cycles() -> u64 {
+#[inline(always)]
+pub fn cycles() -> u64 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: every x86-64 processor has the instruction; it touches no memory.
     return unsafe { core::arch::x86_64::_rdtsc() };

@@ -89,7 +89,11 @@ impl<E: Engine> Context<E> {
         // From here on, dropping the context cleans up.
         let context = Context { core, engine: PhantomData, not_sync: PhantomData };
         core.connect(pe.pe())?;
-        core.start(|| E::build(device.shared(), config).map(|(work, n)| (work, vec![(0, n)])))?;
+        let board = pe.pe().board();
+        core.start(|| {
+            let (work, n) = E::build(device.shared(), config)?;
+            Ok((board.fit(E::INFO, device.shared(), n, work)?, vec![(0, n)]))
+        })?;
         Ok(Starting::new(context))
     }
 

@@ -46,6 +46,11 @@ impl Core {
         self.wishes.state.fetch_or(what, Ordering::AcqRel);
     }
 
+    /// Does it ask for one?
+    pub(crate) fn has_wishes(&self) -> bool {
+        self.wishes.state.load(Ordering::Acquire) != 0
+    }
+
     /// See [`crate::hardware::Port::hold`].
     pub(crate) fn hold(&self, on: bool) {
         self.wishes.hold.store(u8::from(on), Ordering::Release);
@@ -150,6 +155,7 @@ impl Pe {
                 // A peer that is gone already is noticed by the next visit.
                 core.wish(wish & STOP);
                 if core.begin_running() {
+                    core.set_open(true);
                     self.tell_state(core, State::Starting, State::Running);
                 }
                 true
@@ -164,6 +170,7 @@ impl Pe {
             }
             State::Running if wish & STOP != 0 => {
                 if core.leave_running() {
+                    core.set_open(false);
                     self.tell_state(core, State::Running, State::Stopping);
                 }
                 true

@@ -253,7 +253,7 @@ fn unsafe_files(folder: &Path, found: &mut Vec<String>) {
 fn the_list_of_unsafe_files_is_complete() {
     let rows = listed(&architecture(), "## Unsafe code");
     let mut found = Vec::new();
-    for folder in ["crates", "engines"] {
+    for folder in ["crates", "engines", "porting"] {
         unsafe_files(&root().join(folder), &mut found);
     }
     for file in &found {

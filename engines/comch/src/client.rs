@@ -262,6 +262,10 @@ impl Hardware for Client {
         self.setup.ends.listener.idle();
     }
 
+    fn sever(&mut self, _: &mut Port<'_, ComchClient>, job: &SendJob) -> bool {
+        job.sever()
+    }
+
     fn admit(store: &Arc<Store>, job: &mut SendJob) -> Result<(), Code> {
         job.submit(store);
         Ok(())

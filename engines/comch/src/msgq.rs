@@ -4,13 +4,14 @@
 //! code: they are noted where something may be locked, and called after that.
 
 use crate::caps::Caps;
-use crate::face::Wakers;
+use crate::face::{Wakers, note};
 use crate::remote::{Parcel, Remote};
 use crate::streams::{Carrier, Member, News, Role, Streams};
 use crate::sync::{AtomicBool, Ordering};
-use core::task::Waker;
+use core::task::{Poll, Waker};
 use softdpu_memory::device::Device;
 use softdpu_status::{Code, Error, Result};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A started queue.
@@ -22,6 +23,14 @@ pub struct Queue {
     fed: Mutex<Vec<Waker>>,
     /// Is anybody in there?
     any_fed: AtomicBool,
+    /// Consumers that nobody was told of yet, and who waits for one (Rust).
+    fresh: Mutex<Fresh>,
+}
+
+#[derive(Debug, Default)]
+struct Fresh {
+    ids: VecDeque<u32>,
+    waiting: Vec<Waker>,
 }
 
 impl Queue {
@@ -40,11 +49,41 @@ impl Queue {
             streams,
             fed: Mutex::default(),
             any_fed: AtomicBool::new(false),
+            fresh: Mutex::default(),
         }))
     }
 
     fn fed(&self) -> MutexGuard<'_, Vec<Waker>> {
         self.fed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fresh(&self) -> MutexGuard<'_, Fresh> {
+        self.fresh.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next consumer that this has not named yet.
+    pub(crate) fn poll_fresh(&self, waker: &Waker) -> Poll<u32> {
+        let mut fresh = self.fresh();
+        match fresh.ids.pop_front() {
+            Some(id) => Poll::Ready(id),
+            None => {
+                note(&mut fresh.waiting, waker);
+                Poll::Pending
+            }
+        }
+    }
+
+    /// A consumer that nobody was told of yet. Somebody may have something locked: who waits is woken by the next
+    /// [`Carrier::wake`], which its thread sees to.
+    fn tell(&self, id: u32) {
+        let mut fresh = self.fresh();
+        fresh.ids.push_back(id);
+        let waiting = core::mem::take(&mut fresh.waiting);
+        drop(fresh);
+        if !waiting.is_empty() {
+            self.fed().extend(waiting);
+            self.any_fed.store(true, Ordering::Relaxed);
+        }
     }
 
     /// The device.
@@ -88,7 +127,9 @@ impl Carrier for Queue {
             ringer: Some(softdpu_link::Ringer::accept(page, news.bell.word, event)?),
             descriptor: Vec::new(),
         };
-        self.streams.add(Remote::new(parcel));
+        if self.streams.add(Remote::new(parcel)) {
+            self.tell(news.id);
+        }
         self.streams.seen(news.id, true);
         Ok(())
     }
@@ -115,6 +156,7 @@ impl Carrier for Queue {
     }
 
     fn retract(&self, id: u32) {
+        self.fresh().ids.retain(|&other| other != id);
         if let Some(remote) = self.streams.take_remote(id) {
             remote.close();
             let mut wake = Wakers::default();

@@ -37,6 +37,8 @@ pub struct ProduceJob {
     pub(crate) imm: LentBytes,
     pub(crate) consumer: u32,
     fate: Fate,
+    /// Its fate may be told before that of any that is not known yet: there is none.
+    settled: bool,
     /// Keeps buffer and immediate data (Rust); none where the program does (C).
     pub(crate) owned: Option<Payload>,
 }
@@ -67,7 +69,7 @@ impl Fate {
 impl ProduceJob {
     /// A buffer and immediate data, either may be none.
     pub fn new(src: Lent, imm: LentBytes, consumer: u32) -> ProduceJob {
-        ProduceJob { src, imm, consumer, fate: Fate::LATER, owned: None }
+        ProduceJob { src, imm, consumer, fate: Fate::LATER, settled: false, owned: None }
     }
 }
 
@@ -108,6 +110,7 @@ pub(crate) struct Mover {
 impl Mover {
     /// Carries a send out, or begins it.
     fn submit(&mut self, job: &mut ProduceJob) -> Result<(), Code> {
+        job.settled = false;
         if !self.moves.is_empty() {
             self.step();
         }
@@ -152,6 +155,7 @@ impl Mover {
         }
         self.member.streams().say();
         let part = Part { src: job.src, posted, from: 0, bytes, imm_len: imm.len() as u8 };
+        job.settled = self.finished.is_empty();
         if self.moves.is_empty() && (bytes <= AT_ONCE || bytes > posted.room.into()) {
             let moved = self.carry(&part, at, bytes);
             job.fate = self.finish(&self.routes[at].remote, &part, moved.err());
@@ -189,9 +193,14 @@ impl Mover {
         let src = send.src.node().ok_or(Code::InvalidValue)?;
         let window = self.window(route).map_err(|e| e.code())?;
         let (addr, room) = (send.posted.addr as usize, send.posted.room as usize);
-        let moved = window
-            .reuse(addr, room, addr, 0)
-            .and_then(|()| copy::transfer_part(src, window, send.from, n, false));
+        let moved = window.reuse(addr, room, addr, 0).and_then(|()| {
+            // The usual one, which needs no reason.
+            let most = if n == send.bytes { AT_ONCE as usize + 1 } else { 0 };
+            match copy::transfer_lone(src, window, &self.gate, most) {
+                Some(_) => Ok(()),
+                None => copy::transfer_part(src, window, send.from, n, false),
+            }
+        });
         moved.map_err(|error| {
             let there = self.routes[route].remote.is_alive() && window.region().is_open();
             let ended = !there || !self.member.carrier().is_up();
@@ -317,6 +326,7 @@ impl Hardware for Producer {
     type Engine = ComchProducer;
     type Desk = Arc<Biased<Mover>>;
     const GATED: bool = true;
+    const SETTLES: bool = true;
     const TELLS: bool = false;
 
     fn start(&mut self, alarm: &Arc<Alarm>) -> Result<Begun> {
@@ -355,6 +365,10 @@ impl Hardware for Producer {
         }
         self.mover.visit(Mover::give_up);
         self.member.idle();
+    }
+
+    fn settled(job: &ProduceJob) -> Option<Result<u64, Code>> {
+        if job.settled { job.fate.result() } else { None }
     }
 
     fn admit(mover: &Arc<Biased<Mover>>, job: &mut ProduceJob) -> Result<(), Code> {

@@ -41,6 +41,16 @@ impl SendJob {
         SendJob { owned: Some((to, bytes)), ..SendJob::new(lent, at) }
     }
 
+    /// Ends the connection it goes to, as if the peer were gone; false when it is gone already.
+    pub(crate) fn sever(&self) -> bool {
+        let live = self.to.get().filter(|connection| !connection.is_lost());
+        if let Some(connection) = &live {
+            connection.hang_up();
+            connection.lose();
+        }
+        live.is_some()
+    }
+
     /// Inside submit: the bytes are copied on return. A connection that is gone fails the task later.
     #[inline]
     pub(crate) fn submit(&mut self, store: &Store) {

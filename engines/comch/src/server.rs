@@ -239,6 +239,10 @@ impl Hardware for Server {
         self.setup.ends.listener.idle();
     }
 
+    fn sever(&mut self, _: &mut Port<'_, ComchServer>, job: &SendJob) -> bool {
+        job.sever()
+    }
+
     fn admit(store: &Arc<Store>, job: &mut SendJob) -> Result<(), Code> {
         job.submit(store);
         Ok(())

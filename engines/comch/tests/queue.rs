@@ -257,3 +257,83 @@ fn between_threads() {
         }
     });
 }
+
+#[test]
+fn consumers_are_named_once_whoever_asks() {
+    alone("consumers_are_named_once_whoever_asks", || {
+        for board in BOARDS {
+            let session = session(board());
+            let mut pe = ProgressEngine::new(&session).unwrap();
+            let queue = MessageQueue::new(&device(&session)).unwrap();
+            let again = queue.clone();
+            // Asked before, by two handles: each consumer is named to one of them.
+            let waker = Waker::noop();
+            let mut cx = Context::from_waker(waker);
+            let (mut first, mut second) = (pin!(queue.new_consumer()), pin!(again.new_consumer()));
+            assert!(first.as_mut().poll(&mut cx).is_pending() && second.as_mut().poll(&mut cx).is_pending());
+            let made = [0; 2].map(|_| consumer(&queue, &mut pe, 1));
+            let named = [pe.run(first), pe.run(second)];
+            assert_eq!(named, [made[0].id(), made[1].id()]);
+            // One that ended before anybody asked is passed over.
+            let [gone, stays] = [0; 2].map(|_| consumer(&queue, &mut pe, 1));
+            gone.stop().wait(&mut pe).unwrap();
+            assert_eq!(pe.run(again.new_consumer()), stays.id());
+            let mut none = pin!(queue.new_consumer());
+            assert!(none.as_mut().poll(&mut cx).is_pending());
+        }
+    });
+}
+
+#[test]
+fn a_consumer_started_on_another_thread_wakes_who_waits_for_one() {
+    alone("a_consumer_started_on_another_thread_wakes_who_waits_for_one", || {
+        let session = session(Board::threads());
+        let queue = MessageQueue::new(&device(&session)).unwrap();
+        let (theirs, other) = (queue.clone(), session.clone());
+        let (hold, held) = mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            // Long enough that the other one sleeps by then; right whether or not it does.
+            std::thread::sleep(core::time::Duration::from_millis(30));
+            let mut pe = ProgressEngine::new(&other).unwrap();
+            let made = consumer(&theirs, &mut pe, 1);
+            let id = made.id();
+            held.recv().unwrap_err();
+            id
+        });
+        let mut pe = ProgressEngine::new(&session).unwrap();
+        let found = pe.run(queue.new_consumer());
+        drop(hold);
+        assert_eq!(thread.join().unwrap(), found);
+    });
+}
+
+#[test]
+fn receives_are_posted_and_taken_as_lists() {
+    alone("receives_are_posted_and_taken_as_lists", || {
+        let session = session(Board::inline());
+        let mut pe = ProgressEngine::new(&session).unwrap();
+        let queue = MessageQueue::new(&device(&session)).unwrap();
+        let (from, to) = (producer(&queue, &mut pe), consumer(&queue, &mut pe, 4));
+        (0..4).for_each(|_| to.post_imm().unwrap());
+        for n in 0..4u32 {
+            from.try_feed(to.id(), number(n)).unwrap();
+        }
+        let mut arrived = Vec::new();
+        assert_eq!(to.take(&mut arrived, 8), 0);
+        while to.take(&mut arrived, 3) == 0 {
+            pe.progress();
+        }
+        while arrived.len() < 4 {
+            pe.progress();
+            to.take(&mut arrived, 8);
+        }
+        let numbers: Vec<_> = arrived.iter().map(|a| a.as_ref().unwrap().imm.as_bytes()[0]).collect();
+        assert_eq!(numbers, [0, 1, 2, 3]);
+        // Buffers are not for consumers of a queue: all of them come back.
+        let memory = Memory::heap(128).register(&[&device(&session)]).unwrap();
+        let bufs = vec![memory.buf(..64).unwrap(), memory.buf(64..).unwrap()];
+        let refused = to.post_all(bufs).unwrap_err();
+        assert_eq!((refused.error.code(), refused.back.len()), (Code::InvalidValue, 2));
+        assert!(to.post_all(Vec::new()).is_ok());
+    });
+}

@@ -36,7 +36,7 @@ pub(crate) unsafe fn move_piece(
 /// # Safety
 /// As [`move_piece`].
 #[inline(always)]
-pub(super) unsafe fn move_here(
+pub(crate) unsafe fn move_here(
     (sr, at): (&Region, *const u8),
     (dr, to): (&Region, *mut u8),
     n: usize,

@@ -6,7 +6,7 @@ use super::LOG;
 use super::import::Imported;
 use crate::copy::{copy_shared, far_copy};
 use crate::far::Way;
-use crate::peer::Change;
+use crate::peer::{Change, change_far};
 use crate::region::{Access, FAR};
 use core::sync::atomic::AtomicU64;
 use softdpu_status::{Code, Error, Result};
@@ -36,8 +36,8 @@ impl Imported {
     /// Changes the 8 aligned bytes at address `at` of the exporter in one step; gives the value before. Any thread.
     ///
     /// # Errors
-    /// InvalidValue (not aligned, leaves the memory, or the export has ended), NotPermitted (no right), NotSupported (the
-    /// memory is not mapped here), with one log line.
+    /// InvalidValue (not aligned, leaves the memory, or the export has ended), NotPermitted (no right), IoFailed (the
+    /// exporter is gone), NotSupported (it is on another machine), with one log line.
     pub fn change(&self, at: usize, change: Change) -> Result<u64> {
         let region = self.region();
         let refuse = |code, line: &str| {
@@ -54,7 +54,7 @@ impl Imported {
             return Err(refuse(Code::InvalidValue, "its exporter has stopped it or is gone"));
         };
         if region.made() & FAR != 0 {
-            return Err(refuse(Code::NotSupported, "it is not mapped in this process"));
+            return change_far(region, at, change);
         }
         let place = at.wrapping_add_signed(region.delta());
         if !place.is_multiple_of(size_of::<u64>()) {

@@ -1,13 +1,14 @@
-//! The owner's service thread copies for an importer that cannot do it itself.
+//! The owner's service thread copies for an importer that cannot do it itself, and changes words.
 //!
 //! Here range and rights are checked by the owner, since it is the owner who touches the memory. The kernel copies, from
 //! this process to this process: so memory that the program has unmapped is an error and not a signal.
 #![expect(unsafe_code, reason = "copies between exported memory and a bounce")]
 
 use super::share::Share;
-use crate::far::{COPIED, Piece, STAGE_BYTES, Way};
+use crate::far::{Alter, CHANGED, COPIED, Piece, STAGE_BYTES, Way};
 use crate::kernel;
 use crate::procmaps;
+use core::sync::atomic::AtomicU64;
 use rustix::io::Errno;
 use softdpu_link::{Segment, Tie};
 use softdpu_status::{Code, Error, Result};
@@ -72,6 +73,26 @@ impl Copier {
     }
 }
 
+impl Copier {
+    /// Changes a word in one step; gives the value before.
+    fn change(&self, alter: &Alter) -> Option<u64> {
+        let share = &self.share;
+        let from = alter.addr.checked_sub(share.base)?;
+        let inside = from <= share.len && size_of::<u64>() as u64 <= share.len - from;
+        let at = share.at.wrapping_add(from as usize);
+        if !share.may_change || !inside || !at.is_multiple_of(size_of::<u64>()) || !share.begin_copy() {
+            return None;
+        }
+        // What the program has unmapped is an error here, too.
+        let there = procmaps::survey(at, size_of::<u64>()).is_ok_and(|found| found.writable);
+        // SAFETY: aligned, lent to importers until `end_copy`, and mapped a moment ago; every other access to it is atomic,
+        // or one that the compiler cannot see through.
+        let before = there.then(|| alter.change.apply(unsafe { AtomicU64::from_ptr(at as *mut u64) }));
+        share.end_copy();
+        before
+    }
+}
+
 /// Copies between `bounce` and an address of this process that was exported.
 fn own_memory(way: Way, at: usize, bounce: &mut [u8]) -> Result<(), Errno> {
     // SAFETY: the bounce is ours. What lies at `at` was lent to importers by its owner, who keeps it from changing
@@ -100,6 +121,10 @@ fn own_memory_by_file(way: Way, at: usize, bounce: &mut [u8]) -> Result<(), Errn
 
 impl Tie for Copier {
     fn message(&mut self, bytes: &[u8], _: Vec<OwnedFd>) -> Option<Vec<u8>> {
+        if let Some(alter) = Alter::decode(bytes) {
+            let before = self.change(&alter).map(|before| [*CHANGED, before.to_le_bytes()].concat());
+            return Some(before.unwrap_or_else(|| b"refused".to_vec()));
+        }
         let done = Piece::decode(bytes).and_then(|piece| self.carry_out(&piece));
         Some(if done.is_some() { COPIED.to_vec() } else { b"refused".to_vec() })
     }
@@ -168,6 +193,41 @@ mod tests {
         both.share.recall();
         assert!(!ask(&mut both, Way::Read, 0x10_0000, 10));
         assert_eq!(memory[980], 1);
+        memory.clear();
+    }
+
+    #[test]
+    fn words_are_changed_where_that_is_granted() {
+        use crate::peer::Change;
+        let mut memory = vec![7u64; 4];
+        let at = memory.as_mut_ptr() as usize;
+        let all = Access::RDMA_READ | Access::RDMA_WRITE | Access::RDMA_ATOMIC;
+        let copier = |kind, access, writable| {
+            let lent = Descriptor { kind, access, base: 0x10_0000, len: 32, ..sample() };
+            let share = Share::new(&lent, at, writable);
+            Copier::new(Arc::new(share), Segment::create("softdpu-test", STAGE_BYTES).unwrap()).unwrap()
+        };
+        let ask = |copier: &mut Copier, addr, change| {
+            let answer = copier.message(&Alter { addr, change }.encode(), Vec::new()).unwrap();
+            answer.strip_prefix(CHANGED).map(|word| u64::from_le_bytes(word.try_into().unwrap()))
+        };
+        let mut good = copier(Kind::Rdma, all, true);
+        assert_eq!(ask(&mut good, 0x10_0018, Change::Add(u64::MAX)), Some(7));
+        assert_eq!(ask(&mut good, 0x10_0018, Change::Swap(6, 9)), Some(6));
+        assert_eq!(ask(&mut good, 0x10_0018, Change::Swap(6, 10)), Some(9));
+        for addr in [0x10_0014, 0x10_0020, 0x0f_fff8, 0, u64::MAX] {
+            assert_eq!(ask(&mut good, addr, Change::Add(1)), None, "{addr:#x}");
+        }
+        for (kind, access, writable) in [
+            (Kind::Pci, Access::PCI_READ_WRITE, true),
+            (Kind::Rdma, Access::RDMA_READ | Access::RDMA_WRITE, true),
+            (Kind::Rdma, all, false),
+        ] {
+            assert_eq!(ask(&mut copier(kind, access, writable), 0x10_0018, Change::Add(1)), None);
+        }
+        good.share.recall();
+        assert_eq!(ask(&mut good, 0x10_0018, Change::Add(1)), None);
+        assert_eq!(memory[3], 9);
         memory.clear();
     }
 }

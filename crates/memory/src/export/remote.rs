@@ -70,7 +70,7 @@ impl Remote {
         let choice =
             Choice { owner: &owner, pid, bytes: &bytes, wanted: settings.reach, trust: settings.trust_shm };
         let means = choice.means(file.map(|file| (file, grant.offset)), writes)?;
-        let far = Arc::new(Far::new(marks, means, owner.owner.pid));
+        let far = Arc::new(Far::new(marks, means, owner.owner.pid).with_words(owner));
         let watch = |line| softdpu_link::keep(line, Box::new(Watch(far.clone())));
         let lines = lines.into_iter().map(watch).collect();
         Ok(Remote { far, lines, writable: grant.writable })
@@ -222,12 +222,24 @@ impl Choice<'_> {
     }
 
     fn stage(&self) -> Result<Stage> {
-        let (_, fds, line) = ask(self.owner, Wish::Stage, self.bytes)?;
-        let strange =
-            || refuse(self.owner, Code::InvalidValue, format_args!("the process answers in an unknown form"));
-        let fd = fds.into_iter().next().ok_or_else(strange)?;
-        Stage::new(line, Segment::from_fd(fd, 1)?).ok_or_else(strange)
+        open_stage(self.owner, self.bytes)
     }
+}
+
+fn open_stage(owner: &Descriptor, bytes: &[u8]) -> Result<Stage> {
+    let (_, fds, line) = ask(owner, Wish::Stage, bytes)?;
+    let strange =
+        || refuse(owner, Code::InvalidValue, format_args!("the process answers in an unknown form"));
+    let fd = fds.into_iter().next().ok_or_else(strange)?;
+    Stage::new(line, Segment::from_fd(fd, 1)?).ok_or_else(strange)
+}
+
+/// A line to the owner of exported memory, and what both copy through.
+///
+/// # Errors
+/// As for an import.
+pub(crate) fn stage_of(owner: &Descriptor) -> Result<Stage> {
+    open_stage(owner, &encoded(owner))
 }
 
 fn timed<E>(read: impl FnOnce(&mut [u8]) -> Result<(), E>, bytes: usize) -> Result<Duration, E> {

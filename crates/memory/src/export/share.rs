@@ -1,11 +1,11 @@
 //! An export as its owner keeps it for other processes: who uses it, and how it is taken back.
 
-use super::descriptor::Descriptor;
-use super::descriptor::same_bytes;
+use super::descriptor::{Descriptor, Kind, same_bytes};
 use super::wire::Grant;
 use crate::backing::Backing;
 use crate::far::Mark;
 use crate::quiesce;
+use crate::region::Access;
 use softdpu_link::{Mapping, Owner, Segment, barrier};
 use softdpu_status::{Code, Error, Result};
 use std::os::fd::{AsFd, OwnedFd};
@@ -27,6 +27,7 @@ pub(super) struct Share {
     /// What importers may do with it, of the rights that the descriptor's kind stands for.
     pub(super) may_read: bool,
     pub(super) may_write: bool,
+    pub(super) may_change: bool,
     pub(super) backing: Option<Backing>,
     /// The memory is another process's.
     pub(super) via: Option<Descriptor>,
@@ -74,6 +75,7 @@ impl Share {
             writable,
             may_read: rights.intersects(descriptor.kind.reads()),
             may_write: writable && rights.intersects(descriptor.kind.writes()),
+            may_change: writable && descriptor.kind == Kind::Rdma && rights.contains(Access::RDMA_ATOMIC),
             backing: None,
             via: None,
             process: std::process::id(),

@@ -54,11 +54,11 @@ use std::sync::Arc;
 /// }
 /// ```
 pub struct Consumer {
-    desk: Arc<Desk<Intake>>,
+    pub(super) desk: Arc<Desk<Intake>>,
     memory: Option<Memory>,
     id: u32,
     // The connection goes last.
-    home: Home,
+    pub(super) home: Home,
 }
 
 /// What a producer of the peer sent.
@@ -75,14 +75,14 @@ pub struct Delivery {
 }
 
 /// A receive.
-struct Receive {
-    buf: Option<Buf>,
+pub(super) struct Receive {
+    pub(super) buf: Option<Buf>,
     imm: Imm,
     producer: u32,
 }
 
 impl Receive {
-    fn new(buf: Option<Buf>) -> Receive {
+    pub(super) fn new(buf: Option<Buf>) -> Receive {
         Receive { buf, imm: Imm::default(), producer: 0 }
     }
 }
@@ -110,8 +110,8 @@ impl Task for Receive {
 
 /// Keeps what arrived until somebody takes it.
 #[derive(Default)]
-struct Intake {
-    arrived: VecDeque<Done<Receive>>,
+pub(super) struct Intake {
+    pub(super) arrived: VecDeque<Done<Receive>>,
     readers: Vec<Waker>,
 }
 
@@ -125,9 +125,18 @@ impl Clerk for Intake {
     }
 }
 
-type Arrived = Result<Delivery, Rejected<Option<Buf>>>;
+/// What became of a receive: what arrived, or the buffer back and why.
+pub type Arrived = Result<Delivery, Rejected<Option<Buf>>>;
 
-fn told(done: Done<Receive>) -> Arrived {
+/// A consumer that has stopped belongs to a connection that is over.
+pub(super) fn over(error: Error) -> Error {
+    match error.code() {
+        Code::BadState => Error::new(Code::ConnectionReset, "the consumer has stopped"),
+        _ => error,
+    }
+}
+
+pub(super) fn told(done: Done<Receive>) -> Arrived {
     let Receive { buf, imm, producer } = done.task;
     match done.result {
         Ok(bytes) => Ok(Delivery { buf, imm, bytes: bytes as usize, producer }),
@@ -168,16 +177,24 @@ impl Consumer {
     /// The buffer back with: InvalidValue (it does not lie in the consumer's memory), Full (as many are posted as the
     /// consumer takes), ConnectionReset (the connection is over).
     pub fn post(&self, buf: Buf) -> Result<(), Rejected<Buf>> {
-        if self.memory.as_ref() != Some(buf.memory()) {
-            log::error!(target: crate::LOG, "receive of consumer {}: a buffer in {:?}, its memory is {:?}", self.id,
-                buf.memory(), self.memory);
-            let error = Error::new(Code::InvalidValue, "the buffer does not lie in the consumer's memory");
-            return Err(Rejected { error, back: buf });
+        if !self.is_mine(&buf) {
+            return Err(Rejected { error: self.foreign(&buf), back: buf });
         }
         self.submit(Some(buf)).map_err(|(error, back)| match back {
             Some(back) => Rejected { error, back },
             None => unreachable!("a receive without its buffer"),
         })
+    }
+
+    pub(super) fn is_mine(&self, buf: &Buf) -> bool {
+        self.memory.as_ref() == Some(buf.memory())
+    }
+
+    #[cold]
+    pub(super) fn foreign(&self, buf: &Buf) -> Error {
+        log::error!(target: crate::LOG, "receive of consumer {}: a buffer in {:?}, its memory is {:?}", self.id,
+            buf.memory(), self.memory);
+        Error::new(Code::InvalidValue, "the buffer does not lie in the consumer's memory")
     }
 
     /// Posts a receive of immediate data alone.
@@ -191,13 +208,7 @@ impl Consumer {
     fn submit(&self, buf: Option<Buf>) -> Result<(), (Error, Option<Buf>)> {
         let posted = self.desk.submit(Receive::new(buf), (), None);
         self.home.wake();
-        posted.map_err(|Rejected { error, back }| {
-            let error = match error.code() {
-                Code::BadState => Error::new(Code::ConnectionReset, "the consumer has stopped"),
-                _ => error,
-            };
-            (error, back.buf)
-        })
+        posted.map_err(|Rejected { error, back }| (over(error), back.buf))
     }
 
     /// The next delivery. `None`: nothing is posted. A dropped future loses none.
@@ -349,7 +360,9 @@ impl ConsumerBuilder {
         let member = Arc::new(self.home.member(Role::Consumer)?.ending_idle());
         let id = member.id();
         let setup = ConsumerSetup { member, region: None, memory: self.memory.clone(), tasks, imm };
-        let starting = Context::start(pe, device, Some(setup))?;
+        let starting = Context::start(pe, device, Some(setup));
+        self.home.wake();
+        let starting = starting?;
         Ok(Opening::new(starting, ConsumerPlan { tasks, id, memory: self.memory, home: self.home }))
     }
 }

@@ -154,6 +154,25 @@ impl<C: Clerk> Desk<C> {
         outcome
     }
 
+    /// Submits one after the other, up to the first that is refused.
+    ///
+    /// # Errors
+    /// As [`Desk::submit`], with that one; those behind it are still in `tasks`.
+    pub(super) fn submit_all(
+        &self,
+        tasks: &mut impl Iterator<Item = (C::Task, C::Note)>,
+    ) -> Result<(), Rejected<C::Task>> {
+        let mut wake = Wakers::default();
+        let mut inner = self.lock();
+        self.collect(&mut inner, &mut wake);
+        let outcome =
+            tasks.try_for_each(|(task, note)| self.submit_to(&mut inner, task, note, None, &mut wake));
+        drop(inner);
+        wake.wake();
+        self.settle();
+        outcome
+    }
+
     fn submit_to(
         &self,
         inner: &mut Inner<C>,

@@ -8,6 +8,7 @@ use crate::caps::Caps;
 use crate::msgq::Queue;
 use crate::streams::Carrier;
 use core::fmt;
+use core::future::poll_fn;
 use softdpu_room::session::Device;
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
@@ -121,6 +122,31 @@ impl MessageQueue {
     /// The consumers that run, in the order of their making.
     pub fn consumers(&self) -> Vec<ConsumerId> {
         self.queue.streams().remotes().into_iter().map(ConsumerId::from).collect()
+    }
+
+    /// Waits for a consumer that this has not named yet, through this handle or another one of the queue. Those that ended
+    /// meanwhile are passed over.
+    ///
+    /// ```
+    /// use softdpu::comch::MessageQueue;
+    /// use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// # let session = Session::builder().board(Board::threads()).open()?;
+    /// # let device = session.first_with(EngineKind::Comch)?.open()?;
+    /// let queue = MessageQueue::new(&device)?;
+    /// let theirs = queue.clone();
+    /// let mut pe = ProgressEngine::new(&session)?;
+    /// let other = std::thread::spawn(move || -> softdpu::Result<_> {
+    ///     let mut pe = ProgressEngine::new(&session)?;
+    ///     let consumer = theirs.consumer().start(&mut pe)?.wait(&mut pe)?;
+    ///     Ok((consumer.id(), pe, consumer))
+    /// });
+    /// let found = pe.run(queue.new_consumer());
+    /// assert_eq!(found, other.join().unwrap()?.0);
+    /// # Ok(()) }
+    /// ```
+    pub async fn new_consumer(&self) -> ConsumerId {
+        ConsumerId::from(poll_fn(|cx| self.queue.poll_fresh(cx.waker())).await)
     }
 
     /// The device.

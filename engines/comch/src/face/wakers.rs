@@ -44,7 +44,7 @@ impl Wakers {
 }
 
 /// Notes who waits, once.
-pub(super) fn note(list: &mut Vec<Waker>, waker: &Waker) {
+pub(crate) fn note(list: &mut Vec<Waker>, waker: &Waker) {
     if !list.iter().any(|other| other.will_wake(waker)) {
         list.push(waker.clone());
     }

@@ -108,6 +108,7 @@ fn one(
         p99_ns: measured.p99_ns,
         p999_ns: measured.p999_ns,
         reach: None,
+        beside: Vec::new(),
     })
 }
 

@@ -92,6 +92,7 @@ pub(crate) fn row<T: Subject, Y: Lane>(
         yardstick_bytes_per_s: per_second(measured.yardstick_ns),
         ratio: measured.ratio,
         reach: None,
+        beside: Vec::new(),
         p50_ns: measured.p50_ns,
         p99_ns: measured.p99_ns,
         p999_ns: measured.p999_ns,

@@ -62,6 +62,19 @@ pub(crate) struct Row {
     /// How the other process's memory was reached, if there was one: `mapped`, `kernel` or `worker`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reach: Option<&'static str>,
+    /// What tools of others make of the same, if they are installed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) beside: Vec<Beside>,
+}
+
+/// The figure of somebody else's tool, measured in turn with the row.
+#[derive(Debug, Serialize)]
+pub(crate) struct Beside {
+    pub(crate) tool: &'static str,
+    pub(crate) ns_per_task: f64,
+    pub(crate) bytes_per_s: f64,
+    /// The row's rate over the tool's, median of the turns: above 1 the row is faster.
+    pub(crate) ratio: f64,
 }
 
 /// Measures one engine.
@@ -86,25 +99,34 @@ pub(crate) fn name(kind: EngineKind) -> &'static str {
 
 pub(crate) fn main(arguments: Parser) -> Outcome {
     let Some(options) = Options::parse(arguments)? else { return output::print(&options::help()) };
-    let rows = if options.reaches.is_empty() { here(&options)? } else { between::rows(&options)? };
-    if options.json {
-        return output::print(&output::json(&Document { rows })?);
+    let mut all = Vec::new();
+    let mut show = |rows: Vec<Row>| -> Result<(), Failure> {
+        if !options.json && !rows.is_empty() {
+            let apart = if all.is_empty() { "" } else { "\n" };
+            output::print(&format!("{apart}{}", text(&rows)))?;
+        }
+        all.extend(rows);
+        Ok(())
+    };
+    if options.reaches.is_empty() {
+        here(&options, show)?
+    } else {
+        show(between::rows(&options)?)?
     }
-    output::print(&text(&rows))
+    output::print(&if options.json { output::json(&Document { rows: all })? } else { String::new() })
 }
 
-/// All rows within this process.
-fn here(options: &Options) -> Result<Vec<Row>, Failure> {
+/// All rows within this process, engine by engine as they come.
+fn here(options: &Options, mut show: impl FnMut(Vec<Row>) -> Result<(), Failure>) -> Result<(), Failure> {
     let machine = options.card.machine()?;
-    let mut rows = Vec::new();
     for (kind, bench) in ENGINES.iter().filter(|(kind, _)| options.engine.is_none_or(|e| e == *kind)) {
         if options.engine.is_none() && !machine.functions().iter().any(|f| f.supports(*kind)) {
             eprintln!("softdpu: {} is left out: no device has this engine", name(*kind));
             continue;
         }
-        rows.extend(bench(&machine, options).map_err(Failure::failed)?);
+        show(bench(&machine, options).map_err(Failure::failed)?)?;
     }
-    Ok(rows)
+    Ok(())
 }
 
 fn text(rows: &[Row]) -> String {
@@ -127,6 +149,8 @@ fn text(rows: &[Row]) -> String {
         "p99.9 us",
     ];
     heading.extend(between.then_some("reach"));
+    let others = rows.iter().any(|r| !r.beside.is_empty());
+    heading.extend(others.then_some(["beside", "GB/s", "of it"]).into_iter().flatten());
     let mut table = Table::new(&heading);
     for r in rows {
         let mut cells = vec![
@@ -147,9 +171,14 @@ fn text(rows: &[Row]) -> String {
             micros(r.p999_ns),
         ];
         cells.extend(r.reach.map(str::to_owned));
+        cells.extend(
+            r.beside.iter().flat_map(|b| {
+                [b.tool.to_owned(), format!("{:.3}", b.bytes_per_s / 1e9), ratio_text(b.ratio)]
+            }),
+        );
         table.row(cells);
     }
-    table.text(&[2, 3, 4, 7, 8, 10, 11, 12, 13, 14])
+    table.text(&[2, 3, 4, 7, 8, 10, 11, 12, 13, 14, 16, 17])
 }
 
 /// Two decimals; four for what is far below 1.

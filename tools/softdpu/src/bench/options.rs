@@ -20,8 +20,9 @@ Usage: softdpu bench [OPTIONS] ENGINE
 ENGINE is aes_gcm, comch, compress, dma, erasure_coding (or ec), eth (or eth_rxq, eth_txq), rdma, sha, or all for every
 engine of this version.
 comch measures between two processes: sizes up to 1K as messages (--wait event: while both sleep), longer ones as
-buffers from a producer to a consumer. rdma measures writes and reads in memory of another process. eth measures frames
-from a send queue to a receive queue over the wire of two ports.
+buffers from a producer to a consumer. rdma measures writes and reads in memory of another process, all tasks of a row
+on the same bytes; where ucx_perftest is installed, in turn with that. eth measures frames from a send queue to a
+receive queue over the wire of two ports.
 
 Options:
   --sizes LIST                bytes per task, with K, M or G (default 64,4K,64K,1M,4M; eth 64,1514)

@@ -1,7 +1,10 @@
 //! RDMA on the measuring bench: one-sided writes and reads in memory of another process.
 //!
 //! The peer is this command once more: it lends memory and then sleeps, as it may. What the initiator does is measured
-//! against the C library's memcpy into memory of the same kind.
+//! against the C library's memcpy into memory of the same kind, and beside that against the tool of another library
+//! ([`others`]). All tasks of a row use the same window at either end, as such tools do.
+
+mod others;
 
 use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -15,15 +18,20 @@ use softdpu::{
     Access, Buf, Context, Device, InFlight, ProgressEngine, RemoteBuf, RemoteMemory, Session, Task,
 };
 
-use super::Row;
 use super::dma::tasks_in;
 use super::lane::{leave_out, length, text};
 use super::measure::{Lane, TimedLane, measure};
 use super::memcpy::Yardstick;
 use super::options::Options;
+use super::{Beside, Row};
 use crate::card::CardOptions;
 use crate::message::{Failure, Outcome};
 use crate::session;
+
+/// Turns of a row and another tool, if there is one.
+const TURNS: u32 = 3;
+/// Most transfers that such a tool is asked for per turn.
+const MOST: u64 = 20_000_000;
 
 /// The sub-command that peers are started with; not for people.
 pub(crate) const PEER: &str = "bench-rdma-peer";
@@ -34,6 +42,10 @@ pub(crate) fn rows(machine: &Machine, options: &Options) -> Result<Vec<Row>, Str
     let device = open(&session, machine, Side::Host)?;
     let longest = u64::from(device.function().limits().rdma.max_message_size);
     let mut rows = Vec::new();
+    let others = others::is_installed();
+    if !others {
+        eprintln!("softdpu: rdma stands alone: {} is not installed", others::UCX);
+    }
     for &size in &options.sizes {
         if size > longest {
             leave_out("rdma", size, format_args!("the device takes at most {longest} bytes per task"));
@@ -41,8 +53,8 @@ pub(crate) fn rows(machine: &Machine, options: &Options) -> Result<Vec<Row>, Str
         }
         for &depth in &options.depths {
             let at = (size, depth);
-            rows.push(one::<Write>((&session, &device), options, "write", at)?);
-            rows.push(one::<Read>((&session, &device), options, "read", at)?);
+            rows.push(one::<Write>((&session, &device), options, ("write", others), at)?);
+            rows.push(one::<Read>((&session, &device), options, ("read", others), at)?);
         }
     }
     Ok(rows)
@@ -51,14 +63,36 @@ pub(crate) fn rows(machine: &Machine, options: &Options) -> Result<Vec<Row>, Str
 fn one<T: OneSided>(
     (session, device): (&Session, &Device),
     options: &Options,
-    op: &'static str,
+    (op, others): (&'static str, bool),
     (size, depth): (u64, u32),
 ) -> Result<Row, String> {
     let bytes = length(size)?;
     let lane = || End::<T>::new(session, device, options, bytes, depth);
-    let copies = || Yardstick::new(tasks_in(Memory::memfd, device, bytes, depth)?);
-    let measured = measure(1, options.time, lane, copies)?;
+    let copies = || Yardstick::new(tasks_in(Memory::memfd, device, bytes, 1)?);
     let per_second = |ns: f64| size as f64 / ns * 1e9;
+    let turns = if others { TURNS } else { 1 };
+    let time = options.time / turns;
+    let (mut measured, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..turns {
+        let turn = measure(1, time, lane, copies)?;
+        if others {
+            // As long as the row's tasks took, without the yardstick.
+            let count = (time.as_nanos() as f64 / 2.0 / turn.engine_ns) as u64;
+            let ns = others::measure(op, bytes, depth, count.clamp(100, MOST))?;
+            theirs.push((ns / turn.engine_ns, ns));
+        }
+        measured.push(turn);
+    }
+    // The middle one of an odd number.
+    measured.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    theirs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let beside = theirs.get(theirs.len() / 2).map(|&(ratio, ns)| Beside {
+        tool: others::UCX,
+        ns_per_task: ns,
+        bytes_per_s: per_second(ns),
+        ratio,
+    });
+    let measured = measured[measured.len() / 2];
     Ok(Row {
         engine: EngineKind::Rdma.name(),
         op,
@@ -76,6 +110,7 @@ fn one<T: OneSided>(
         p99_ns: measured.p99_ns,
         p999_ns: measured.p999_ns,
         reach: None,
+        beside: beside.into_iter().collect(),
     })
 }
 
@@ -135,7 +170,7 @@ impl<T: OneSided> End<T> {
         depth: u32,
     ) -> Result<Self, String> {
         let stride = bytes.next_multiple_of(64);
-        let mut peer = Peer::start(&options.card, stride * depth as usize)?;
+        let mut peer = Peer::start(&options.card, stride)?;
         let mut pe = ProgressEngine::new(session).map_err(text)?;
         let ends = EndOptions { sends: depth, ..EndOptions::default() };
         let endpoint = Endpoint::new(device, ends).map_err(text)?;
@@ -146,12 +181,17 @@ impl<T: OneSided> End<T> {
         connection.join(&description).map_err(text)?;
         peer.tell(connection.description())?;
         let remote = RemoteMemory::import(device, &letter).map_err(text)?;
-        let windows = tasks_in(Memory::memfd, device, bytes, depth)?.into_iter().enumerate();
-        let task = |(n, window): (usize, softdpu::dma::Memcpy)| {
-            let there = remote.buf(n * stride..n * stride + bytes).map_err(|e| e.to_string())?;
-            T::between(&connection, window.src, there)
+        let here = Memory::memfd(stride).access(Access::LOCAL_READ_WRITE).register(&[device.shared()]);
+        let here = here.map_err(text)?;
+        let task = |_| {
+            let mut near = here.alias(..bytes).map_err(|e| e.to_string())?;
+            // Pages that were never written would all be the one zero page.
+            near.write_at(0, &vec![1; bytes]).map_err(|e| e.to_string())?;
+            near.set_data(..).map_err(|e| e.to_string())?;
+            let far = remote.buf(..bytes).map_err(|e| e.to_string())?;
+            T::between(&connection, near, far)
         };
-        let tasks = windows.map(task).collect::<Result<Vec<_>, String>>()?;
+        let tasks = (0..depth).map(task).collect::<Result<Vec<_>, String>>()?;
         let flying = Vec::with_capacity(tasks.len());
         Ok(Self { context, pe, tasks, flying, _connection: connection, _remote: remote, _peer: peer })
     }

@@ -66,6 +66,8 @@ impl Peer {
         let command = std::env::current_exe().map_err(|e| format!("this command is not found: {e}"))?;
         let mut started = Command::new(command);
         started.arg(PEER).args(arguments).envs(options.card.environment());
+        // It is at the card's end, whichever side this one sees.
+        started.env("SOFTDPU_SIDE", Side::Dpu.name());
         let process = started.stdin(input).stdout(Stdio::piped()).spawn();
         let process = process.map_err(|e| format!("no second process: {e}"))?;
         let mut peer = Self { process, name };

@@ -1,0 +1,43 @@
+//! What handlers post to an engine that completes in its own time (Rust face): it is on a lane of its own.
+//!
+//! Only engines whose [`Work::handle`](crate::engine::Work::handle) lets handlers post look there.
+
+use super::{Port, Ticket};
+use crate::context::Core;
+use crate::engine::Engine;
+use crate::lane::Lane;
+use crate::pe::Pe;
+use crate::progress::CARRIED_AT_ONCE;
+use core::marker::PhantomData;
+use softdpu_status::{Code, Result};
+
+impl<E: Engine> Port<'_, E> {
+    /// The next job that a handler posted. It goes back by [`Port::complete_posted`] alone.
+    pub fn take_posted(&mut self) -> Option<Ticket<E>> {
+        let slot = self.core.outbox()?.lane.next()?;
+        Some(Ticket { slot: Some(slot), engine: PhantomData })
+    }
+
+    /// As [`Port::complete`], for a job of [`Port::take_posted`].
+    pub fn complete_posted(&mut self, mut ticket: Ticket<E>, result: Result<u64, Code>) {
+        if let (Some(slot), Some(outbox)) = (ticket.slot.take(), self.core.outbox()) {
+            slot.finish(result);
+            outbox.lane.publish(slot);
+        }
+    }
+}
+
+impl Pe {
+    /// Reports what handlers posted and is through.
+    pub(crate) fn sweep_posted(&'static self, core: &'static Core, lane: &Lane) -> usize {
+        let mut reported = 0;
+        while reported < CARRIED_AT_ONCE as usize
+            && let Some(slot) = lane.front()
+        {
+            lane.pop_front();
+            self.deliver(core, slot);
+            reported += 1;
+        }
+        reported
+    }
+}
