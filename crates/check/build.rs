@@ -1,14 +1,21 @@
-//! Compiles `shim.c`, the functions that take the place of the C face's own, against the C face's headers.
+//! Compiles the functions that take the place of the C face's own (`shim.c`, `peers.c`, `memory.c`), against the C face's headers.
 
 fn main() {
-    println!("cargo::rerun-if-changed=src/shim.c");
+    for file in ["shim.h", "shim.c", "peers.c", "memory.c"] {
+        println!("cargo::rerun-if-changed=src/{file}");
+    }
     println!("cargo::rerun-if-changed=../doca/include");
     cc::Build::new()
         .file("src/shim.c")
+        .file("src/peers.c")
+        .file("src/memory.c")
         .include("../doca/include-side/host")
         .include("../doca/include")
         .define("DOCA_ALLOW_EXPERIMENTAL_API", None)
         .std("gnu11")
+        // Every call of a checked program passes through.
+        .opt_level(2)
+        .flag("-fomit-frame-pointer")
         .flag("-Wall")
         .flag("-Wextra")
         .warnings_into_errors(false)

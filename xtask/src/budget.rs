@@ -9,6 +9,8 @@
 //! others, as it likes; in Rust it stands in functions named `program_*`, and in `driver_*`, which only call others.
 //! Workers of the library look around as long as the program runs, which is no cost of a task; but where one carried a
 //! task out, the engine's part of it counts as if the program's thread had done it.
+//!
+//! A budget of the whole counts everything on the program's thread, as does that of check mode, which is in both.
 
 mod callgrind;
 
@@ -56,6 +58,12 @@ struct Budget {
     limit: f64,
     /// What is aimed at.
     goal: f64,
+    /// Everything that the program's thread does counts.
+    #[serde(default)]
+    whole: bool,
+    /// C: with the library of check mode before the program's own.
+    #[serde(default)]
+    checked: bool,
     /// The budget this one is a multiple of.
     relative_to: Option<String>,
 }
@@ -153,10 +161,12 @@ fn count_all(budgets: &[Budget], scratch: &Path) -> Result<BTreeMap<String, Coun
                 .split(' ')
                 .map(|a| if a == "N" { n.to_string() } else { a.to_owned() })
                 .collect();
-            callgrind::count(program, &arguments, scratch)
+            let check =
+                if budget.checked { Some(Kit::of_build(&release).map_err(|e| e.to_string())?) } else { None };
+            callgrind::count(program, &arguments, scratch, check.as_ref())
         };
         let (few, many) = (run(budget.runs[0])?, run(budget.runs[1])?);
-        let count = difference(&few, &many, budget.runs[1] - budget.runs[0], budget.program);
+        let count = difference(&few, &many, budget);
         counts.insert(budget.name.clone(), count);
     }
     Ok(counts)
@@ -193,8 +203,9 @@ fn build_rust(release: &Path) -> Result<PathBuf, String> {
 }
 
 /// The cost of one task: what `many` has more than `few`, per task.
-fn difference(few: &Threads, many: &Threads, tasks: u64, program: Program) -> Count {
-    let (few, many) = (sum(few, program), sum(many, program));
+fn difference(few: &Threads, many: &Threads, budget: &Budget) -> Count {
+    let tasks = budget.runs[1] - budget.runs[0];
+    let (few, many) = (sum(few, budget), sum(many, budget));
     let per_task = |name: &String, cost: f64| (cost - few.get(name).copied().unwrap_or(0.0)) / tasks as f64;
     let mut parts: Vec<(String, f64)> =
         many.iter().map(|(name, cost)| (name.clone(), per_task(name, *cost))).collect();
@@ -203,8 +214,14 @@ fn difference(few: &Threads, many: &Threads, tasks: u64, program: Program) -> Co
 }
 
 /// What counts of a run, by function.
-fn sum(threads: &Threads, program: Program) -> BTreeMap<String, f64> {
+fn sum(threads: &Threads, budget: &Budget) -> BTreeMap<String, f64> {
     let mut sum = BTreeMap::new();
+    let program = budget.program;
+    if budget.whole {
+        let all = threads.first().into_iter().flat_map(|thread| &thread.own);
+        all.for_each(|((_, function), &cost)| *sum.entry(function.clone()).or_insert(0.0) += cost as f64);
+        return sum;
+    }
     for (at, thread) in threads.iter().enumerate() {
         for ((object, function), &cost) in &thread.own {
             let counts = match at {
@@ -299,6 +316,8 @@ mod tests {
             runs: [1, 2],
             limit,
             goal: 1.0,
+            whole: false,
+            checked: false,
             relative_to: relative_to.map(str::to_owned),
         }
     }
@@ -348,8 +367,13 @@ mod tests {
                 Profile { own: worker.map(|(f, c)| (key(f), c * tasks)).into(), ..Profile::default() };
             vec![first, worker]
         };
-        let count = difference(&run(100), &run(300), 200, Program::C);
+        let mut of = Budget { runs: [100, 300], ..budget("one", 1.0, None) };
+        let count = difference(&run(100), &run(300), &of);
         assert!((count.instructions - 110.0).abs() < 1e-9, "{}", count.instructions);
+        // As a whole, that of the first thread alone.
+        of.whole = true;
+        let count = difference(&run(100), &run(300), &of);
+        assert!((count.instructions - 99.0).abs() < 1e-9, "{}", count.instructions);
     }
 
     #[test]

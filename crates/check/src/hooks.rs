@@ -1,25 +1,34 @@
-//! What the functions of `shim.c` tell. Handles come as numbers: the checker never looks behind one.
+//! What the functions of `shim.c`, `peers.c` and `memory.c` tell. Handles come as numbers: the checker never looks behind one.
 #![expect(unsafe_code, reason = "entry points for C, and the texts and structures that C hands over")]
 
+mod flight;
+mod memory;
 mod objects;
+mod peers;
 mod tasks;
 
 use crate::place::Place;
 use crate::report::say;
 use crate::shadow::Shadow;
-use crate::{rules, sys, with};
+use crate::{rules, sys, with, with_as};
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const SUCCESS: c_int = 0;
+const IN_USE: c_int = 3;
+const NOT_SUPPORTED: c_int = 4;
 const AGAIN: c_int = 5;
 const INVALID_VALUE: c_int = 6;
 const NO_MEMORY: c_int = 7;
 const BAD_STATE: c_int = 18;
+const FULL: c_int = 24;
+const IN_PROGRESS: c_int = 26;
 /// Errors that stay as long as the call is the same.
 const PARAMETER: [c_int; 6] = [2, 4, INVALID_VALUE, 16, 23, 27];
 /// Calls in a row from one place that fail for the same reason before that is worth a line.
 const STUBBORN: u32 = 100;
+/// Refusals in a row from one place without a call of progress before that is worth a line.
+const IMPATIENT: u32 = 1000;
 /// `DOCA_CTX_STATE_RUNNING`, and the names of all states.
 const RUNNING: c_int = 2;
 const STATES: [&str; 4] = ["IDLE", "STARTING", "RUNNING", "STOPPING"];
@@ -44,6 +53,14 @@ fn checked(f: impl FnOnce(&mut Shadow)) {
     }
 }
 
+/// The same for calls that have to be cheap.
+#[inline(always)]
+fn checked_as(me: c_int, f: impl FnOnce(&mut Shadow)) {
+    if !OFF.load(Ordering::Relaxed) {
+        with_as(me, f);
+    }
+}
+
 extern "C" fn in_child() {
     if OPENED.load(Ordering::Relaxed) {
         OFF.store(true, Ordering::Relaxed);
@@ -65,7 +82,7 @@ extern "C" fn softdpu_check_end(status: c_int) {
     let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
     // The program itself, and not something that it started: those say something only if they use a card.
     let main = set("SOFTDPU_CHECK_PID").is_some_and(|pid| pid == *me.to_string());
-    let (silent, bad, document) = with(|shadow| {
+    let found = with(|shadow| {
         let silent = shadow.is_untouched();
         shadow.leaks();
         if !silent {
@@ -73,6 +90,7 @@ extern "C" fn softdpu_check_end(status: c_int) {
         }
         (silent, !shadow.report.is_empty(), shadow.json())
     });
+    let Some((silent, bad, document)) = found else { return };
     if silent && main {
         say(
             "no findings (not one call was seen: the program uses no card, or was linked with the static library)",
@@ -105,5 +123,23 @@ fn stubborn(shadow: &mut Shadow, result: c_int, call: &str, place: Place) {
             numbers: format_args!("{STUBBORN} times, always with error {result}"),
         };
         shadow.report.add(&rules::RETRY_PARAMETER, place, place, &words);
+    }
+}
+
+/// Counts refusals that pass with progress, and progress in between.
+fn impatient(shadow: &mut Shadow, ctx: usize, result: c_int, call: &str, place: Place) {
+    let Some(calls) =
+        shadow.engine_of(ctx).and_then(|pe| shadow.pumps.get(pe)).map(|(pump, _)| pump.counts().0)
+    else {
+        return;
+    };
+    let (before, times) = shadow.refusals.entry(place).or_default();
+    if *before != calls {
+        (*before, *times) = (calls, 0);
+    }
+    *times += 1;
+    if *times == IMPATIENT {
+        let numbers = format_args!("{call} at {place}: {IMPATIENT} times error {result}, and no progress");
+        shadow.blame(&rules::AGAIN_WITHOUT_PROGRESS, place, ctx, numbers);
     }
 }

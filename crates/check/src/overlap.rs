@@ -1,7 +1,7 @@
 //! Which tasks in flight use the same memory: a filter that says "none" at once nearly always, so that the comparison
 //! with every one of them is rare.
 
-use crate::shadow::Range;
+use crate::task::{Range, Task};
 
 /// Memory is counted in lines of this many bytes (as a power of two).
 const LINE: u32 = 6;
@@ -10,66 +10,132 @@ const LINES: usize = 16;
 /// Counters; lines share them by their number.
 const COUNTERS: usize = 4096;
 
+/// What a reader adds to a counter, and what a writer adds: the upper half counts those who write.
+const READER: u32 = 1;
+const WRITER: u32 = 0x1_0001;
+/// Where the counter of writers begins.
+const WRITERS: u32 = 0x1_0000;
+
 /// How many tasks in flight touch each line, and how many write it.
 #[derive(Debug)]
 pub(crate) struct Filter {
-    touched: Box<[u16; COUNTERS]>,
-    written: Box<[u16; COUNTERS]>,
-    /// Ranges that are too long to be counted.
+    lines: [u32; COUNTERS],
+    /// Tasks whose ranges are too long to be counted, and all others.
     long: u32,
+    counted: u32,
 }
 
 impl Default for Filter {
     fn default() -> Self {
-        Filter { touched: Box::new([0; COUNTERS]), written: Box::new([0; COUNTERS]), long: 0 }
+        Filter { lines: [0; COUNTERS], long: 0, counted: 0 }
     }
 }
 
-/// The counters of a range; none of one that is empty, nothing at all of one that is long.
-fn counters(range: Range) -> Option<impl Iterator<Item = usize>> {
+/// The first line of a range and how many they are; none of one that is empty.
+#[inline(always)]
+fn lines(range: Range) -> (usize, usize) {
+    let first = range.begin >> LINE;
     let empty = range.begin >= range.end;
-    let (first, last) = (range.begin >> LINE, range.end.saturating_sub(1) >> LINE);
-    if !empty && last - first >= LINES {
-        return None;
-    }
-    let count = if empty { 0 } else { last - first + 1 };
-    Some((first..first + count).map(|line| line % COUNTERS))
+    (first, if empty { 0 } else { (range.end.wrapping_sub(1) >> LINE) - first + 1 })
+}
+
+/// The lines of two ranges that lie in one line each, not in the same.
+pub(crate) fn one_line_each(reads: Range, writes: Range) -> Option<[u16; 2]> {
+    let (from, to) = (lines(reads), lines(writes));
+    let (one, other) = (from.0 % COUNTERS, to.0 % COUNTERS);
+    (from.1 == 1 && to.1 == 1 && one != other).then_some([one as u16, other as u16])
 }
 
 impl Filter {
-    /// Whether a task with these ranges may meet one in flight. "No" is certain.
-    pub(crate) fn suspects(&self, reads: Range, writes: Range) -> bool {
-        if self.long > 0 {
-            return true;
+    /// A task that reads one line and writes another takes off, if that can meet no task in flight.
+    #[inline(always)]
+    pub(crate) fn add_lines(&mut self, [from, to]: [u16; 2]) -> bool {
+        let (from, to) = (usize::from(from) % COUNTERS, usize::from(to) % COUNTERS);
+        if self.lines[from] >= WRITERS || self.lines[to] > 0 || self.long > 0 {
+            return false;
         }
-        match (counters(reads), counters(writes)) {
-            (Some(mut reads), Some(mut writes)) => {
-                reads.any(|at| self.written[at] > 0) || writes.any(|at| self.touched[at] > 0)
-            }
-            _ => self.touched.iter().any(|count| *count > 0),
-        }
+        self.lines[from] += READER;
+        self.lines[to] += WRITER;
+        self.counted += 1;
+        true
     }
 
-    /// A task takes off.
-    pub(crate) fn add(&mut self, reads: Range, writes: Range) {
-        self.change(reads, writes, |count| *count = count.saturating_add(1), 1);
+    /// It has landed.
+    #[inline(always)]
+    pub(crate) fn remove_lines(&mut self, [from, to]: [u16; 2]) {
+        let (from, to) = (usize::from(from) % COUNTERS, usize::from(to) % COUNTERS);
+        self.lines[from] = self.lines[from].wrapping_sub(READER);
+        self.lines[to] = self.lines[to].wrapping_sub(WRITER);
+        self.counted = self.counted.wrapping_sub(1);
     }
 
     /// A task has landed.
-    pub(crate) fn remove(&mut self, reads: Range, writes: Range) {
-        self.change(reads, writes, |count| *count = count.saturating_sub(1), -1);
+    #[inline(always)]
+    pub(crate) fn land(&mut self, task: &Task) {
+        if task.planned {
+            self.remove_lines(task.plan.lines);
+        } else {
+            self.remove(task.reads, task.writes);
+        }
     }
 
-    fn change(&mut self, reads: Range, writes: Range, step: impl Fn(&mut u16), long: i32) {
-        match (counters(reads), counters(writes)) {
-            (Some(reads), Some(writes)) => {
-                reads.for_each(|at| step(&mut self.touched[at]));
-                for at in writes {
-                    step(&mut self.touched[at]);
-                    step(&mut self.written[at]);
-                }
-            }
-            _ => self.long = self.long.saturating_add_signed(long),
+    /// A task takes off; whether it may meet one in flight. "No" is certain.
+    pub(crate) fn add(&mut self, reads: Range, writes: Range) -> bool {
+        let (from, to) = (lines(reads), lines(writes));
+        if from.1 > LINES || to.1 > LINES {
+            self.long += 1;
+            return self.long + self.counted > 1;
+        }
+        self.counted += 1;
+        let mut met = self.long > 0;
+        for line in from.0..from.0 + from.1 {
+            let count = &mut self.lines[line % COUNTERS];
+            met |= *count >= WRITERS;
+            *count = count.wrapping_add(READER);
+        }
+        for line in to.0..to.0 + to.1 {
+            let count = &mut self.lines[line % COUNTERS];
+            met |= *count > 0;
+            *count = count.wrapping_add(WRITER);
+        }
+        met && self.met_others(reads, writes)
+    }
+
+    /// The same without what the task itself was just counted for: it may write what it reads.
+    #[cold]
+    fn met_others(&mut self, reads: Range, writes: Range) -> bool {
+        self.remove(reads, writes);
+        let (from, to) = (lines(reads), lines(writes));
+        let met = self.long > 0
+            || (from.0..from.0 + from.1).any(|line| self.lines[line % COUNTERS] >= WRITERS)
+            || (to.0..to.0 + to.1).any(|line| self.lines[line % COUNTERS] > 0);
+        self.counted += 1;
+        for line in from.0..from.0 + from.1 {
+            let count = &mut self.lines[line % COUNTERS];
+            *count = count.wrapping_add(READER);
+        }
+        for line in to.0..to.0 + to.1 {
+            let count = &mut self.lines[line % COUNTERS];
+            *count = count.wrapping_add(WRITER);
+        }
+        met
+    }
+
+    /// The ranges of a task that has landed.
+    pub(crate) fn remove(&mut self, reads: Range, writes: Range) {
+        let (from, to) = (lines(reads), lines(writes));
+        if from.1 > LINES || to.1 > LINES {
+            self.long = self.long.saturating_sub(1);
+            return;
+        }
+        self.counted = self.counted.saturating_sub(1);
+        for line in from.0..from.0 + from.1 {
+            let count = &mut self.lines[line % COUNTERS];
+            *count = count.wrapping_sub(READER);
+        }
+        for line in to.0..to.0 + to.1 {
+            let count = &mut self.lines[line % COUNTERS];
+            *count = count.wrapping_sub(WRITER);
         }
     }
 }
@@ -91,26 +157,33 @@ mod tests {
         };
         for _ in 0..2000 {
             let mut filter = Filter::default();
-            let mut flying = Vec::new();
-            for _ in 0..dice(8) {
-                let task = (range(dice(20_000), dice(2000)), range(dice(20_000), dice(2000)));
-                filter.add(task.0, task.1);
-                flying.push(task);
+            let mut flying: Vec<(Range, Range)> = Vec::new();
+            for _ in 0..dice(9) {
+                let (reads, writes) = (range(dice(20_000), dice(2000)), range(dice(20_000), dice(2000)));
+                let meets =
+                    flying.iter().any(|(r, w)| writes.meets(*w) || writes.meets(*r) || reads.meets(*w));
+                assert!(filter.add(reads, writes) || !meets);
+                flying.push((reads, writes));
             }
-            let (reads, writes) = (range(dice(20_000), dice(2000)), range(dice(20_000), dice(2000)));
-            let meets = flying.iter().any(|(r, w)| writes.meets(*w) || writes.meets(*r) || reads.meets(*w));
-            assert!(!meets || filter.suspects(reads, writes));
             flying.iter().for_each(|(r, w)| filter.remove(*r, *w));
-            assert!(!filter.suspects(reads, writes), "everything has landed");
+            assert!(!filter.add(range(0, 64), range(640, 64)), "everything has landed");
         }
     }
 
     #[test]
     fn neighbours_are_not_suspected() {
         let mut filter = Filter::default();
-        filter.add(range(0, 64), range(1024, 64));
-        assert!(!filter.suspects(range(0, 64), range(1088, 64)), "both read the same");
-        assert!(filter.suspects(range(1024, 1), range(4096, 64)));
-        assert!(filter.suspects(range(512, 1), range(63, 1)));
+        assert!(!filter.add(range(0, 64), range(1024, 64)));
+        assert!(!filter.add(range(0, 64), range(1088, 64)), "both read the same");
+        assert!(filter.add(range(1024, 1), range(4096, 64)));
+        assert!(filter.add(range(512, 1), range(63, 1)));
+    }
+
+    #[test]
+    fn empty_ranges_meet_nothing() {
+        let mut filter = Filter::default();
+        assert!(!filter.add(range(0, 0), range(0, 0)));
+        assert!(!filter.add(range(0, 64), range(64, 0)));
+        assert!(!filter.add(range(64, 0), range(64, 64)));
     }
 }

@@ -138,6 +138,14 @@ rules! {
         "is submitted with memory that another task in flight uses"
         "give tasks that are in flight together separate memory, or wait for the first one"
         "Tasks in flight are carried out in any order, also at the same time: what ends up in the memory is undefined.";
+    SOURCE_CHANGED "source-changed"
+        "has another source now than when it was submitted"
+        "leave the memory of a task alone from submit until its callback"
+        "The engine reads the source at some moment between submit and completion; what it gets is undefined when it changes meanwhile. Check mode compares a digest of the source at submit and at completion: for the first 1024 tasks, then for one of 64; of long sources both ends.";
+    DESTINATION_TOUCHED "destination-touched"
+        "has ended, and its destination holds something else than it wrote"
+        "leave the memory of a task alone from submit until its callback"
+        "A task is complete when its callback runs, and not before. Check mode looks at the same copies as for source-changed.";
     BUFFER_IN_FLIGHT "buffer-in-flight"
         "is given back while a task in flight uses it"
         "give it back in the callback of the task"
@@ -158,6 +166,46 @@ rules! {
         "is started without any kind of task"
         "call the set_conf function of each kind of task that is wanted before doca_ctx_start"
         "Pools of tasks are laid out when the context starts.";
+    MEMORY_GONE "memory-gone"
+        "is started while the memory under it is given back or protected"
+        "stop or destroy the map first (doca_mmap_destroy), then free its memory"
+        "Engines use the memory of a started map at any time, also on other threads. Freed memory may be in use again for something else by then; unmapped memory ends the program.";
+    CONTEXT_IN_USE "context-in-use"
+        "is stopped while producers or consumers of its connections are alive"
+        "stop and destroy producers and consumers first, then the server or client"
+        "Producers and consumers are children of a connection: it cannot end before them, nor can the context that it belongs to.";
+    NOT_CONNECTED "not-connected"
+        "is used for a task after it has ended"
+        "send between the callback that reports a connection and its end; forget the handle when the end is reported or asked for"
+        "Tasks for a connection that has ended fail, with RDMA as late as at their completion.";
+    SEND_WAITS "send-waits"
+        "has been in flight for a long time while its engine was progressed"
+        "let the other side post receives before messages come, and post each anew in its callback"
+        "A message needs a receive on the other side. Without one it waits: because none was ever posted, because completed ones were not posted anew, or because nobody progresses there.";
+    AGAIN_WITHOUT_PROGRESS "again-without-progress"
+        "is asked again and again for what only progress brings, without a call of progress"
+        "call doca_pe_progress before the next attempt"
+        "Room in queues and pools comes with completions, and these with doca_pe_progress. A loop that only repeats the call never ends.";
+    NOT_ARMED "not-armed"
+        "has tasks in flight, and its notification handle was not armed after the last progress"
+        "call doca_pe_request_notification, then progress once more, before each sleep"
+        "The handle is signalled once per arming. A program that sleeps on it without having armed it again sleeps for ever.";
+    EVENT_NOT_STARTED "event-not-started"
+        "is used before it is started"
+        "call doca_sync_event_start, or start its context"
+        "An event has its value from start to stop.";
+    GRAPH_IN_USE "graph-in-use"
+        "is stopped or destroyed while instances of it are alive"
+        "destroy the instances first, each after its callback"
+        "An instance is a run of its graph, which it needs.";
+    INSTANCE_IN_FLIGHT "instance-in-flight"
+        "is submitted or destroyed while it is in flight"
+        "wait for the callback of its graph"
+        "One instance runs once at a time; several runs at a time need several instances.";
+    IMPORT_WRONG_SIDE "import-wrong-side"
+        "is asked to import memory, which it cannot"
+        "import on the card's side: open a function of the card (doca_mmap_cap_is_create_from_export_pci_supported tells)"
+        "Memory of the host is exported by a host function and imported by a function of the card. The profile all lets every function do both; cards do not.";
     RETRY_PARAMETER "retry-parameter"
         "is repeated although its error does not pass"
         "retry only after DOCA_ERROR_AGAIN and the like; doca_error_is_retryable tells"

@@ -1,162 +1,31 @@
 //! What the checker knows of the program: its objects, what they hang on, and what it does with them.
 
+pub(crate) use crate::object::{Kind, LOCAL_WRITE, Object};
 use crate::overlap::Filter;
 use crate::place::Place;
+use crate::pump::{Pump, Seen};
 use crate::report::{Report, Words};
 use crate::rules::{self, Rule};
-use crate::table::Table;
+use crate::table::{NONE, Store};
+use crate::task::{Phase, Task, TaskPool, Use};
 use std::collections::HashMap;
-
-/// What an object is. The numbers are those of `shim.c`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
-    Device = 1,
-    Engine = 2,
-    Context = 3,
-    Map = 4,
-    Inventory = 5,
-    Buffer = 6,
-    Task = 7,
-    Pool = 8,
-}
-
-impl Kind {
-    pub(crate) fn from(number: u32) -> Option<Kind> {
-        let all = [
-            Kind::Device,
-            Kind::Engine,
-            Kind::Context,
-            Kind::Map,
-            Kind::Inventory,
-            Kind::Buffer,
-            Kind::Task,
-            Kind::Pool,
-        ];
-        all.into_iter().find(|kind| *kind as u32 == number)
-    }
-
-    /// The rule that its destruction breaks while others hang on it.
-    fn in_use(self) -> Option<&'static Rule> {
-        Some(match self {
-            Kind::Device => &rules::DEVICE_IN_USE,
-            Kind::Engine => &rules::ENGINE_IN_USE,
-            Kind::Map => &rules::MAP_IN_USE,
-            Kind::Inventory => &rules::INVENTORY_IN_USE,
-            Kind::Pool => &rules::POOL_IN_USE,
-            Kind::Context | Kind::Buffer | Kind::Task => return None,
-        })
-    }
-}
-
-/// One object of the program, alive or, until its address is used again, dead.
-#[derive(Debug)]
-pub(crate) struct Object {
-    pub(crate) kind: Kind,
-    pub(crate) what: String,
-    number: u64,
-    pub(crate) made: Place,
-    pub(crate) died: Option<Place>,
-    pub(crate) started: bool,
-    pub(crate) parents: Vec<usize>,
-    /// Rights of a memory map; devices of this side may read and write at first.
-    pub(crate) rights: u32,
-    /// Tasks in flight that use the buffer.
-    pub(crate) flying: u32,
-    /// How often a device was opened: all who open it get the same handle.
-    opens: u32,
-}
-
-/// Rights of a map: devices of this side may write.
-pub(crate) const LOCAL_WRITE: u32 = 1;
-
-impl Object {
-    /// How messages call it.
-    pub(crate) fn words(&self) -> String {
-        format!("{} ({} {}, made at {})", self.what, self.what, self.number, self.made)
-    }
-}
-
-/// One pool of tasks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TaskPool {
-    pub(crate) size: u32,
-    pub(crate) good: usize,
-    pub(crate) bad: usize,
-}
-
-/// Whose a task is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
-    Held,
-    Flying,
-    Freed,
-}
-
-/// Memory that a task uses.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Range {
-    pub(crate) begin: usize,
-    pub(crate) end: usize,
-}
-
-impl Range {
-    pub(crate) fn meets(self, other: Range) -> bool {
-        self.begin < other.end && other.begin < self.end
-    }
-}
-
-/// A task of a kind that the checker knows.
-#[derive(Debug)]
-pub(crate) struct Task {
-    pub(crate) ctx: usize,
-    pub(crate) what: &'static str,
-    pub(crate) number: u64,
-    pub(crate) made: Place,
-    pub(crate) phase: Phase,
-    /// It has been in flight and come back.
-    pub(crate) ran: bool,
-    /// Where it was freed or submitted last.
-    pub(crate) at: Place,
-    pub(crate) src: usize,
-    pub(crate) dst: usize,
-    pub(crate) reads: Range,
-    pub(crate) writes: Range,
-    /// The program's callbacks.
-    pub(crate) good: usize,
-    pub(crate) bad: usize,
-}
-
-impl Task {
-    pub(crate) fn words(&self) -> String {
-        format!("{} task (task {}, made at {})", self.what, self.number, self.made)
-    }
-}
-
-/// What a progress engine is doing.
-#[derive(Debug, Default)]
-pub(crate) struct Pump {
-    /// Thread inside progress, and how deep; 0 for none.
-    pub(crate) owner: i32,
-    pub(crate) place: Option<Place>,
-    pub(crate) calls: u64,
-    /// Callbacks begun; odd while one runs.
-    pub(crate) callbacks: u64,
-    /// What the watchdog saw last, and for how many of its looks.
-    pub(crate) seen: (u64, u64),
-    pub(crate) same: u32,
-}
 
 /// Everything.
 #[derive(Debug, Default)]
 pub(crate) struct Shadow {
-    pub(crate) objects: Table<Object>,
-    pub(crate) tasks: Table<Task>,
+    pub(crate) objects: Store<Object>,
+    pub(crate) tasks: Store<Task>,
     pub(crate) filter: Filter,
     pub(crate) pools: HashMap<(usize, &'static str), TaskPool>,
-    pub(crate) pumps: Table<Pump>,
+    pub(crate) pumps: Store<(&'static Pump, Seen)>,
     pub(crate) report: Report,
     pub(crate) failures: HashMap<Place, u32>,
+    /// Refusals that pass: calls of progress at the last one, and how many since the last progress.
+    pub(crate) refusals: HashMap<Place, (u64, u32)>,
+    /// Objects that are something else than their context, by context.
+    pub(crate) contexts: HashMap<usize, usize>,
     made: HashMap<String, u64>,
+    versions: u32,
     pub(crate) submitted: u64,
     pub(crate) succeeded: u64,
     pub(crate) failed: u64,
@@ -169,13 +38,14 @@ impl Shadow {
         let count = self.made.entry(what.to_owned()).or_default();
         *count += 1;
         if kind == Kind::Device
-            && let Some(open) = self.objects.get_mut(&at).filter(|object| object.died.is_none())
+            && let Some(open) = self.objects.get_mut(at).filter(|object| object.died.is_none())
         {
             open.opens += 1;
             return;
         }
         let parents = parents.into_iter().filter(|p| *p != 0).collect();
         let (number, what) = (*count, what.to_owned());
+        self.versions += 1;
         let object = Object {
             kind,
             what,
@@ -183,20 +53,59 @@ impl Shadow {
             made,
             died: None,
             started: false,
+            lifted: false,
             parents,
             rights: LOCAL_WRITE,
-            flying: 0,
+            users: Vec::new(),
+            version: self.versions,
+
+            at,
+            made_last: made,
+            head: 0,
+            len: 0,
+            data: 0,
+            listed: false,
+            local: false,
             opens: 1,
         };
-        self.objects.insert(at, object);
+        self.objects.put(at, object);
         if kind == Kind::Engine {
-            self.pumps.insert(at, Pump::default());
+            match self.pumps.get_mut(at) {
+                Some((pump, seen)) => {
+                    pump.reset();
+                    *seen = Seen::default();
+                }
+                // Stays for good, as the handle's address does.
+                None => self.pumps.put(at, (Box::leak(Box::new(Pump::new(at))), Seen::default())),
+            }
         }
+    }
+
+    /// What a new buffer is.
+    pub(crate) fn window(&mut self, at: usize, head: usize, len: usize, data: usize) {
+        let map = self.map_of(at).map(|map| (map.rights, map.what == "memory map"));
+        self.change(at, |buffer| {
+            (buffer.head, buffer.len, buffer.data) = (head, len, data);
+            if let Some((rights, own)) = map.filter(|(_, own)| *own) {
+                (buffer.rights, buffer.local) = (rights, own);
+            }
+        });
+    }
+
+    /// The map that a buffer was taken from.
+    pub(crate) fn map_of(&self, buffer: usize) -> Option<&Object> {
+        let parents = &self.objects.get(buffer)?.parents;
+        parents.iter().find_map(|at| match self.alive(*at)? {
+            map if map.kind == Kind::Map => Some(map),
+            // A pool has one parent, its map.
+            pool if pool.kind == Kind::Pool => self.alive(*pool.parents.first()?),
+            _ => None,
+        })
     }
 
     /// The live object at an address.
     pub(crate) fn alive(&self, at: usize) -> Option<&Object> {
-        self.objects.get(&at).filter(|object| object.died.is_none())
+        self.objects.get(at).filter(|object| object.died.is_none())
     }
 
     /// Adds a finding about an object.
@@ -207,7 +116,7 @@ impl Shadow {
         object: usize,
         numbers: std::fmt::Arguments<'_>,
     ) {
-        if let Some(object) = self.objects.get(&object)
+        if let Some(object) = self.objects.get(object)
             && !self.report.again(rule, at, object.made)
         {
             self.report.add(rule, at, object.made, &Words { object: object.words(), numbers });
@@ -222,7 +131,7 @@ impl Shadow {
         task: usize,
         numbers: std::fmt::Arguments<'_>,
     ) {
-        if let Some(task) = self.tasks.get(&task)
+        if let Some(task) = self.tasks.get(task)
             && !self.report.again(rule, at, task.made)
         {
             self.report.add(rule, at, task.made, &Words { object: task.words(), numbers });
@@ -233,16 +142,18 @@ impl Shadow {
     pub(crate) fn before_destroy(&mut self, at: usize, place: Place, me: i32) {
         let Some(object) = self.alive(at).filter(|object| object.opens == 1) else { return };
         let kind = object.kind;
-        if kind == Kind::Buffer && object.flying > 0 {
-            let flying = object.flying;
+        let uses = |task: &&Task| task.phase == Phase::Flying && (task.src.at == at || task.dst.at == at);
+        let users = object.users.iter().filter_map(|task| self.tasks.at(*task));
+        let flying = users.filter(uses).count();
+        if flying > 0 {
             self.blame(&rules::BUFFER_IN_FLIGHT, place, at, format_args!("{flying} tasks in flight"));
         }
-        if self.pumps.get(&at).is_some_and(|pump| pump.owner == me && pump.callbacks % 2 == 1) {
+        if self.pumps.get(at).is_some_and(|(pump, _)| pump.is_in_callback_of(me)) {
             self.blame(&rules::DESTROY_IN_CALLBACK, place, at, format_args!("called at {place}"));
             return;
         }
         let Some(rule) = kind.in_use() else { return };
-        let children = self.objects.values().filter(|o| o.died.is_none() && o.parents.contains(&at));
+        let children = self.objects.all().iter().filter(|o| o.died.is_none() && o.parents.contains(&at));
         let mut count = 0;
         let mut first: Option<&Object> = None;
         for child in children {
@@ -258,26 +169,20 @@ impl Shadow {
 
     /// After an object was destroyed.
     pub(crate) fn bury(&mut self, at: usize, place: Place) {
-        if let Some(object) = self.objects.get_mut(&at) {
+        if let Some(object) = self.objects.get_mut(at) {
             object.opens -= u32::from(object.opens > 0);
             if object.opens > 0 {
                 return;
             }
             object.died = Some(place);
-            let kind = object.kind;
-            match kind {
-                Kind::Context => {
-                    let flying = |t: &Task| t.ctx == at && t.phase == Phase::Flying;
-                    let left: Vec<_> =
-                        self.tasks.iter().filter(|(_, t)| flying(t)).map(|(at, _)| *at).collect();
-                    left.into_iter().for_each(|task| self.mark(task, Phase::Freed, place));
-                    self.tasks.retain(|_, task| task.ctx != at);
-                    self.pools.retain(|(ctx, _), _| *ctx != at);
-                }
-                Kind::Engine => {
-                    self.pumps.remove(&at);
-                }
-                _ => {}
+            self.versions += 1;
+            object.version = self.versions;
+            if object.kind == Kind::Context {
+                let mine = |t: &u32| self.tasks.at(*t).is_some_and(|t| t.ctx == at);
+                let count = self.tasks.all().len() as u32;
+                let left: Vec<u32> = (0..count).filter(mine).collect();
+                left.into_iter().for_each(|task| self.mark(task, Phase::Gone, place));
+                self.pools.retain(|(ctx, _), _| *ctx != at);
             }
         }
     }
@@ -288,46 +193,73 @@ impl Shadow {
         let number = self.tasks_made;
         let pool = self.pools.get(&(task.ctx, task.what));
         let (good, bad) = pool.map_or((0, 0), |pool| (pool.good, pool.bad));
-        self.tasks.insert(at, Task { number, good, bad, ..task });
+        self.tasks.put(at, Task { number, good, bad, ..task });
+    }
+
+    /// The task at an address.
+    pub(crate) fn task(&self, at: usize) -> Option<(u32, &Task)> {
+        let number = self.tasks.find(at)?;
+        Some((number, self.tasks.at(number).filter(|task| task.phase != Phase::Gone)?))
+    }
+
+    /// A buffer as tasks have it.
+    pub(crate) fn used(&self, at: usize) -> Use {
+        let number = if at == 0 { None } else { self.objects.find(at) };
+        Use { at, number: number.unwrap_or(NONE) }
     }
 
     /// Tasks of a pool that came back and were not freed.
     pub(crate) fn kept(&self, ctx: usize, what: &str) -> usize {
-        let mine = self.tasks.values().filter(|task| task.ctx == ctx && task.what == what);
+        let mine = self.tasks.all().iter().filter(|task| task.ctx == ctx && task.what == what);
         mine.filter(|task| task.phase == Phase::Held && task.ran).count()
     }
 
     /// A task comes or goes: its buffers are used by one more or one less.
-    pub(crate) fn mark(&mut self, task: usize, phase: Phase, at: Place) {
-        let Some(task) = self.tasks.get_mut(&task) else { return };
-        let (before, src, dst, reads, writes) = (task.phase, task.src, task.dst, task.reads, task.writes);
-        task.phase = phase;
-        task.at = at;
-        let step: i64 = i64::from(phase == Phase::Flying) - i64::from(before == Phase::Flying);
-        if step != 0 {
-            if step > 0 {
-                self.filter.add(reads, writes);
-            } else {
-                self.filter.remove(reads, writes);
-            }
-            for buffer in [src, dst] {
-                if let Some(object) = self.objects.get_mut(&buffer) {
-                    object.flying = u32::try_from(i64::from(object.flying) + step).unwrap_or(0);
-                }
-            }
+    pub(crate) fn mark(&mut self, task: u32, phase: Phase, at: Place) {
+        let Some(task) = self.tasks.at_mut(task) else { return };
+        let before = task.phase;
+        (task.phase, task.at) = (phase, at);
+        if before == Phase::Flying && phase != Phase::Flying {
+            self.filter.land(task);
         }
+    }
+
+    /// A buffer is not what it was.
+    pub(crate) fn change(&mut self, at: usize, f: impl FnOnce(&mut Object)) {
+        self.versions += 1;
+        if let Some(object) = self.objects.get_mut(at) {
+            object.version = self.versions;
+            f(object);
+        }
+    }
+
+    /// A task was submitted with its buffers.
+    pub(crate) fn note_user(&mut self, buffer: Use, task: u32) {
+        let Some(object) = self.objects.at_mut(buffer.number) else { return };
+        if object.users.contains(&task) {
+            return;
+        }
+        // Those that have gone on to other buffers are forgotten.
+        if object.users.len() == object.users.capacity() {
+            let (tasks, at) = (&self.tasks, buffer.at);
+            object.users.retain(|user| tasks.at(*user).is_some_and(|t| t.src.at == at || t.dst.at == at));
+        }
+        object.users.push(task);
     }
 
     /// The engine that a context is connected to.
     pub(crate) fn engine_of(&self, ctx: usize) -> Option<usize> {
-        let parents = &self.objects.get(&ctx)?.parents;
+        let parents = &self.objects.get(ctx)?.parents;
         parents.iter().copied().find(|p| self.alive(*p).is_some_and(|o| o.kind == Kind::Engine))
     }
 
     /// What is left at the end: one finding per kind of object.
     pub(crate) fn leaks(&mut self) {
         let mut kinds: Vec<(Kind, String, Vec<&Object>)> = Vec::new();
-        for object in self.objects.values().filter(|object| object.died.is_none()) {
+        for object in self.objects.all().iter().filter(|object| object.died.is_none()) {
+            if object.kind == Kind::Link {
+                continue;
+            }
             match kinds.iter_mut().find(|(_, what, _)| *what == object.what) {
                 Some((.., all)) => all.push(object),
                 None => kinds.push((object.kind, object.what.clone(), vec![object])),

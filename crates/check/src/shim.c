@@ -7,9 +7,11 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <doca_aes_gcm.h>
 #include <doca_buf.h>
@@ -25,62 +27,13 @@
 #include <doca_pe.h>
 #include <doca_sha.h>
 
-/* Kinds of objects; src/shadow.rs has the same numbers. */
-enum kind {
-	DEV = 1,
-	PE = 2,
-	CTX = 3,
-	MMAP = 4,
-	INVENTORY = 5,
-	BUF = 6,
-	TASK = 7,
-	POOL = 8,
-};
+#include "shim.h"
 
-/* What a buffer list is at the moment of a look. */
-struct look {
-	const void *buf;
-	uintptr_t head;
-	uint64_t len;  /* of the first element */
-	uint64_t data; /* bytes of data, of the whole list */
-	uint64_t room; /* bytes behind the data, of the first element */
-	uintptr_t tail; /* where the data of the first element ends */
-	uintptr_t begin; /* where the data of the first element begins */
-	uint64_t first; /* bytes of data of the first element */
-};
-
-/* The other end. */
-void softdpu_check_begin(void);
-void softdpu_check_end(int status);
-void softdpu_check_created(uint32_t kind, const char *what, const void *object, const void *a, const void *b, uintptr_t place);
-void softdpu_check_destroy(const void *object, const char *call, uintptr_t place);
-void softdpu_check_destroyed(const void *object, int result, const char *call, uintptr_t place);
-void softdpu_check_failed(int result, const char *call, uintptr_t place, const void *a, const void *b, const void *c);
-void softdpu_check_started(const void *object, int started);
-void softdpu_check_attached(const void *object, const void *to, int attached);
-void softdpu_check_permissions(const void *map, uint32_t mask);
-void softdpu_check_export(const void *map, int pci, int result, const char *call, uintptr_t place);
-void softdpu_check_no_buffer(const void *inventory, const void *map, uintptr_t addr, uint64_t len, uintptr_t map_addr,
-			     uint64_t map_len, int result, const char *call, uintptr_t place);
-void softdpu_check_ctx_start(const void *ctx, int result, const char *call, uintptr_t place);
-void softdpu_check_ctx_destroy(const void *ctx, int state, uint64_t inflight, const char *call, uintptr_t place);
-void softdpu_check_pool(const void *ctx, const char *what, uint32_t tasks, const void *good, const void *bad);
-void softdpu_check_task(const void *ctx, const char *what, const void *task, const void *src, const void *dst,
-			const void *dead, const char *call, uintptr_t place);
-void softdpu_check_no_task(const void *ctx, const char *what, int result, const char *call, uintptr_t place);
-void softdpu_check_submit(const void *task, int state, const struct look *src, const struct look *dst, const char *call,
-			  uintptr_t place);
-void softdpu_check_submitted(const void *task, int result, const char *call, uintptr_t place);
-void softdpu_check_task_buffers(const void *task, const void **src, const void **dst, const void **ctx, int *kind);
-void softdpu_check_task_set(const void *task, const void *src, const void *dst);
-const void *softdpu_check_done(const void *task, int good);
-void softdpu_check_done_end(void);
-void softdpu_check_free(const void *task, const char *call, uintptr_t place);
-void softdpu_check_progress(const void *pe, const char *call, uintptr_t place);
-void softdpu_check_progressed(const void *pe, int moved);
+__thread struct mine mine;
+struct pump nowhere;
 
 /* The library's own function of a name. */
-static void *find(const char *name)
+void *softdpu_check_find(const char *name)
 {
 	static void *library;
 	void *found;
@@ -93,19 +46,45 @@ static void *find(const char *name)
 	return found;
 }
 
-/* Found once; two threads that find it at the same time find the same. */
-#define REAL(f) \
-	({ \
-		static void *real_; \
-		void *at_ = __atomic_load_n(&real_, __ATOMIC_RELAXED); \
-		if (at_ == NULL) { \
-			at_ = find(#f); \
-			__atomic_store_n(&real_, at_, __ATOMIC_RELAXED); \
-		} \
-		(__typeof__(&f))at_; \
-	})
+/* Where the code of the library lies. */
+struct span {
+	uintptr_t known, begin, end;
+};
 
-#define PLACE ((uintptr_t)__builtin_return_address(0))
+static int spans(struct dl_phdr_info *object, size_t size, void *data)
+{
+	struct span *span = data;
+	int i, found = 0;
+
+	(void)size;
+	for (i = 0; i < object->dlpi_phnum; i++) {
+		uintptr_t begin = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
+		uintptr_t end = begin + object->dlpi_phdr[i].p_memsz;
+
+		if (object->dlpi_phdr[i].p_type != PT_LOAD)
+			continue;
+		found |= begin <= span->known && span->known < end;
+		span->begin = span->begin == 0 || begin < span->begin ? begin : span->begin;
+		span->end = end > span->end ? end : span->end;
+	}
+	if (!found)
+		span->begin = span->end = 0;
+	return found;
+}
+
+int softdpu_check_is_library(uintptr_t place)
+{
+	static _Atomic uintptr_t begin, end;
+
+	if (end == 0) {
+		struct span span = {.known = (uintptr_t)REAL(doca_dev_open)};
+
+		(void)dl_iterate_phdr(spans, &span);
+		begin = span.begin;
+		end = span.end;
+	}
+	return begin <= place && place < end;
+}
 
 static void on_end(int status, void *unused)
 {
@@ -119,41 +98,6 @@ __attribute__((constructor)) static void on_begin(void)
 	softdpu_check_begin();
 	on_exit(on_end, NULL);
 }
-
-/* Makes an object; `a` and `b` are what it hangs on. */
-#define CREATE(kind_, what_, f_, out_, a_, b_, ...) \
-	do { \
-		doca_error_t result_ = REAL(f_)(__VA_ARGS__); \
-		if (result_ == DOCA_SUCCESS) \
-			softdpu_check_created(kind_, what_, *(out_), a_, b_, PLACE); \
-		else \
-			softdpu_check_failed((int)result_, #f_, PLACE, a_, b_, NULL); \
-		return result_; \
-	} while (0)
-
-#define DESTROY(f_, object_) \
-	do { \
-		doca_error_t result_; \
-		softdpu_check_destroy(object_, #f_, PLACE); \
-		result_ = REAL(f_)(object_); \
-		softdpu_check_destroyed(object_, (int)result_, #f_, PLACE); \
-		return result_; \
-	} while (0)
-
-/* What a call that failed was about. */
-#define TELL(call_, result_, a_, b_, c_) \
-	do { \
-		if ((result_) != DOCA_SUCCESS) \
-			softdpu_check_failed((int)(result_), call_, PLACE, a_, b_, c_); \
-	} while (0)
-
-/* A call on an object that changes nothing here. */
-#define PASS(f_, object_, ...) \
-	do { \
-		doca_error_t result_ = REAL(f_)(__VA_ARGS__); \
-		TELL(#f_, result_, object_, NULL, NULL); \
-		return result_; \
-	} while (0)
 
 /* Devices */
 
@@ -179,43 +123,59 @@ doca_error_t doca_pe_destroy(struct doca_pe *pe)
 	DESTROY(doca_pe_destroy, pe);
 }
 
-doca_error_t doca_pe_connect_ctx(struct doca_pe *pe, struct doca_ctx *ctx)
+CALL(doca_pe_connect_ctx, (struct doca_pe *pe, struct doca_ctx *ctx), (pe, ctx),
+     softdpu_check_attached(ctx, pe, 1), pe, ctx, NULL)
+
+/* Another engine than last time, or none. */
+static __attribute__((noinline, cold)) struct pump *look_up(const struct doca_pe *pe)
 {
-	doca_error_t result;
-	result = REAL(doca_pe_connect_ctx)(pe, ctx);
-	if (result == DOCA_SUCCESS)
-		softdpu_check_attached(ctx, pe, 1);
-	TELL("doca_pe_connect_ctx", result, pe, ctx, NULL);
-	return result;
+	struct pump *pump = softdpu_check_pump(pe);
+
+	(void)inside(&mine);
+	mine.pe = pump != NULL ? pe : NULL;
+	mine.pump = pump;
+	return pump;
+}
+
+/* Somebody is inside already: the library is asked all the same. */
+static __attribute__((noinline, cold)) uint8_t intrude(struct doca_pe *pe, const struct pump *pump, uintptr_t place)
+{
+	if (pump != NULL)
+		softdpu_check_intruder(pump, place, me());
+	return REAL(doca_pe_progress)(pe);
 }
 
 uint8_t doca_pe_progress(struct doca_pe *pe)
 {
+	struct mine *own = at_hand();
+	struct pump *pump = __builtin_expect(own->pe == pe, 1) ? own->pump : look_up(pe);
+	struct pump *outer = own->inside;
+	int nobody = 0;
 	uint8_t moved;
 
-	softdpu_check_progress(pe, "doca_pe_progress", PLACE);
+	if (__builtin_expect(pump == NULL || !atomic_compare_exchange_strong_explicit(
+						     &pump->owner, &nobody, own->number, memory_order_relaxed,
+						     memory_order_relaxed),
+			     0))
+		return intrude(pe, pump, PLACE);
+	count(&pump->calls);
+	atomic_store_explicit(&pump->place, PLACE, memory_order_relaxed);
+	own->inside = pump;
 	moved = REAL(doca_pe_progress)(pe);
-	softdpu_check_progressed(pe, moved);
+	own->inside = outer;
+	atomic_store_explicit(&pump->owner, 0, memory_order_relaxed);
 	return moved;
 }
 
-/* Contexts */
+CALL(doca_pe_request_notification, (struct doca_pe *pe), (pe), softdpu_check_armed(pe, 2), pe, NULL, NULL)
 
-#define CONTEXT(engine_, type_, create_, destroy_) \
-	doca_error_t create_(struct doca_dev *dev, struct type_ **out) \
-	{ \
-		CREATE(CTX, engine_ " context", create_, out, dev, NULL, dev, out); \
-	} \
-	doca_error_t destroy_(struct type_ *object) \
-	{ \
-		const struct doca_ctx *ctx = (const struct doca_ctx *)object; \
-		enum doca_ctx_states state = DOCA_CTX_STATE_IDLE; \
-		size_t inflight = 0; \
-		if (REAL(doca_ctx_get_state)(ctx, &state) == DOCA_SUCCESS) \
-			(void)REAL(doca_ctx_get_num_inflight_tasks)(ctx, &inflight); \
-		softdpu_check_ctx_destroy(object, (int)state, inflight, #destroy_, PLACE); \
-		DESTROY(destroy_, object); \
-	}
+CALL(doca_pe_clear_notification, (struct doca_pe *pe, doca_notification_handle_t handle), (pe, handle),
+     softdpu_check_armed(pe, 1), pe, NULL, NULL)
+
+CALL(doca_pe_get_notification_handle, (const struct doca_pe *pe, doca_notification_handle_t *handle), (pe, handle),
+     softdpu_check_armed(pe, 1), pe, NULL, NULL)
+
+/* Contexts */
 
 CONTEXT("dma", doca_dma, doca_dma_create, doca_dma_destroy)
 CONTEXT("sha", doca_sha, doca_sha_create, doca_sha_destroy)
@@ -233,7 +193,11 @@ doca_error_t doca_ctx_start(struct doca_ctx *ctx)
 
 doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
 {
-	PASS(doca_ctx_stop, ctx, ctx);
+	doca_error_t result = REAL(doca_ctx_stop)(ctx);
+
+	softdpu_check_children(ctx, (int)result, "doca_ctx_stop", PLACE);
+	TELL("doca_ctx_stop", result, ctx, NULL, NULL);
+	return result;
 }
 
 /* Memory maps */
@@ -246,75 +210,47 @@ doca_error_t doca_mmap_create(struct doca_mmap **mmap)
 doca_error_t doca_mmap_create_from_export(const union doca_data *user_data, const void *export_desc,
 					  size_t export_desc_len, struct doca_dev *dev, struct doca_mmap **mmap)
 {
-	doca_error_t result;
-	result = REAL(doca_mmap_create_from_export)(user_data, export_desc, export_desc_len, dev, mmap);
+	static const char call[] = "doca_mmap_create_from_export";
+	doca_error_t result = REAL(doca_mmap_create_from_export)(user_data, export_desc, export_desc_len, dev, mmap);
+
 	if (result == DOCA_SUCCESS) {
 		softdpu_check_created(MMAP, "imported memory map", *mmap, dev, NULL, PLACE);
 		softdpu_check_started(*mmap, 1);
+	} else {
+		softdpu_check_import(dev, (int)result, call, PLACE);
 	}
-	TELL("doca_mmap_create_from_export", result, dev, NULL, NULL);
+	TELL(call, result, dev, NULL, NULL);
 	return result;
 }
 
+/* The program's own function that gives the memory back runs inside: no map is over it any more then. */
 doca_error_t doca_mmap_destroy(struct doca_mmap *mmap)
 {
-	DESTROY(doca_mmap_destroy, mmap);
-}
-
-doca_error_t doca_mmap_start(struct doca_mmap *mmap)
-{
 	doca_error_t result;
-	result = REAL(doca_mmap_start)(mmap);
-	if (result == DOCA_SUCCESS)
-		softdpu_check_started(mmap, 1);
-	TELL("doca_mmap_start", result, mmap, NULL, NULL);
+
+	softdpu_check_destroy(mmap, "doca_mmap_destroy", PLACE);
+	softdpu_check_lifted(mmap, 1);
+	result = REAL(doca_mmap_destroy)(mmap);
+	softdpu_check_lifted(mmap, 0);
+	softdpu_check_destroyed(mmap, (int)result, "doca_mmap_destroy", PLACE);
 	return result;
 }
 
-doca_error_t doca_mmap_stop(struct doca_mmap *mmap)
-{
-	doca_error_t result;
-	result = REAL(doca_mmap_stop)(mmap);
-	if (result == DOCA_SUCCESS)
-		softdpu_check_started(mmap, 0);
-	TELL("doca_mmap_stop", result, mmap, NULL, NULL);
-	return result;
-}
+CALL(doca_mmap_start, (struct doca_mmap *mmap), (mmap), softdpu_check_started(mmap, 1), mmap, NULL, NULL)
 
-doca_error_t doca_mmap_add_dev(struct doca_mmap *mmap, struct doca_dev *dev)
-{
-	doca_error_t result;
-	result = REAL(doca_mmap_add_dev)(mmap, dev);
-	if (result == DOCA_SUCCESS)
-		softdpu_check_attached(mmap, dev, 1);
-	TELL("doca_mmap_add_dev", result, mmap, dev, NULL);
-	return result;
-}
+CALL(doca_mmap_stop, (struct doca_mmap *mmap), (mmap), softdpu_check_started(mmap, 0), mmap, NULL, NULL)
 
-doca_error_t doca_mmap_rm_dev(struct doca_mmap *mmap, struct doca_dev *dev)
-{
-	doca_error_t result = REAL(doca_mmap_rm_dev)(mmap, dev);
+CALL(doca_mmap_add_dev, (struct doca_mmap *mmap, struct doca_dev *dev), (mmap, dev),
+     softdpu_check_attached(mmap, dev, 1), mmap, dev, NULL)
 
-	if (result == DOCA_SUCCESS)
-		softdpu_check_attached(mmap, dev, 0);
-	TELL("doca_mmap_rm_dev", result, mmap, dev, NULL);
-	return result;
-}
+CALL(doca_mmap_rm_dev, (struct doca_mmap *mmap, struct doca_dev *dev), (mmap, dev),
+     softdpu_check_attached(mmap, dev, 0), mmap, dev, NULL)
 
-doca_error_t doca_mmap_set_permissions(struct doca_mmap *mmap, uint32_t access_mask)
-{
-	doca_error_t result;
-	result = REAL(doca_mmap_set_permissions)(mmap, access_mask);
-	if (result == DOCA_SUCCESS)
-		softdpu_check_permissions(mmap, access_mask);
-	TELL("doca_mmap_set_permissions", result, mmap, NULL, NULL);
-	return result;
-}
+CALL(doca_mmap_set_permissions, (struct doca_mmap *mmap, uint32_t access_mask), (mmap, access_mask),
+     softdpu_check_permissions(mmap, access_mask), mmap, NULL, NULL)
 
-doca_error_t doca_mmap_set_memrange(struct doca_mmap *mmap, void *addr, size_t len)
-{
-	PASS(doca_mmap_set_memrange, mmap, mmap, addr, len);
-}
+CALL(doca_mmap_set_memrange, (struct doca_mmap *mmap, void *addr, size_t len), (mmap, addr, len),
+     softdpu_check_range(mmap, addr, len), mmap, NULL, NULL)
 
 doca_error_t doca_mmap_export_pci(struct doca_mmap *mmap, const struct doca_dev *dev, const void **export_desc,
 				  size_t *export_desc_len)
@@ -336,6 +272,18 @@ doca_error_t doca_mmap_export_rdma(struct doca_mmap *mmap, const struct doca_dev
 
 /* Inventories and buffers */
 
+/* Where the window and the data of a new buffer lie. */
+static void new_buffer(const struct doca_buf *buf)
+{
+	void *head = NULL, *data = NULL;
+	size_t len = 0;
+
+	if (REAL(doca_buf_get_head)(buf, &head) == DOCA_SUCCESS && REAL(doca_buf_get_len)(buf, &len) == DOCA_SUCCESS &&
+	    REAL(doca_buf_get_data)(buf, &data) == DOCA_SUCCESS)
+		softdpu_check_window(buf, head, len, data);
+}
+
+
 doca_error_t doca_buf_inventory_create(size_t num_elements, struct doca_buf_inventory **inventory)
 {
 	CREATE(INVENTORY, "inventory", doca_buf_inventory_create, inventory, NULL, NULL, num_elements, inventory);
@@ -346,25 +294,11 @@ doca_error_t doca_buf_inventory_destroy(struct doca_buf_inventory *inventory)
 	DESTROY(doca_buf_inventory_destroy, inventory);
 }
 
-doca_error_t doca_buf_inventory_start(struct doca_buf_inventory *inventory)
-{
-	doca_error_t result;
-	result = REAL(doca_buf_inventory_start)(inventory);
-	if (result == DOCA_SUCCESS)
-		softdpu_check_started(inventory, 1);
-	TELL("doca_buf_inventory_start", result, inventory, NULL, NULL);
-	return result;
-}
+CALL(doca_buf_inventory_start, (struct doca_buf_inventory *inventory), (inventory),
+     softdpu_check_started(inventory, 1), inventory, NULL, NULL)
 
-doca_error_t doca_buf_inventory_stop(struct doca_buf_inventory *inventory)
-{
-	doca_error_t result;
-	result = REAL(doca_buf_inventory_stop)(inventory);
-	if (result == DOCA_SUCCESS)
-		softdpu_check_started(inventory, 0);
-	TELL("doca_buf_inventory_stop", result, inventory, NULL, NULL);
-	return result;
-}
+CALL(doca_buf_inventory_stop, (struct doca_buf_inventory *inventory), (inventory),
+     softdpu_check_started(inventory, 0), inventory, NULL, NULL)
 
 doca_error_t doca_buf_inventory_buf_get_by_args(struct doca_buf_inventory *inventory, struct doca_mmap *mmap,
 						void *addr, size_t len, void *data, size_t data_len,
@@ -377,6 +311,7 @@ doca_error_t doca_buf_inventory_buf_get_by_args(struct doca_buf_inventory *inven
 	result = REAL(doca_buf_inventory_buf_get_by_args)(inventory, mmap, addr, len, data, data_len, buf);
 	if (result == DOCA_SUCCESS) {
 		softdpu_check_created(BUF, "buffer", *buf, inventory, mmap, PLACE);
+		softdpu_check_window(*buf, addr, len, data);
 		return result;
 	}
 	TELL(call, result, inventory, mmap, NULL);
@@ -398,6 +333,8 @@ doca_error_t doca_buf_inventory_buf_dup(struct doca_buf_inventory *inventory, co
 			struct doca_buf *next = NULL;
 
 			softdpu_check_created(BUF, "buffer", at, inventory, NULL, PLACE);
+			new_buffer(at);
+			softdpu_check_listed(at, NULL);
 			if (REAL(doca_buf_get_next_in_list)(at, &next) != DOCA_SUCCESS)
 				break;
 			at = next;
@@ -407,10 +344,16 @@ doca_error_t doca_buf_inventory_buf_dup(struct doca_buf_inventory *inventory, co
 	return result;
 }
 
-doca_error_t doca_buf_inc_refcount(struct doca_buf *buf, uint16_t *refcount)
-{
-	PASS(doca_buf_inc_refcount, buf, buf, refcount);
-}
+CALL(doca_buf_set_data, (struct doca_buf *buf, void *data, size_t data_len), (buf, data, data_len),
+     softdpu_check_data(buf, data, me()), buf, NULL, NULL)
+
+CALL(doca_buf_chain_list, (struct doca_buf *list1, struct doca_buf *list2), (list1, list2),
+     softdpu_check_listed(list1, list2), list1, list2, NULL)
+
+CALL(doca_buf_chain_list_tail, (struct doca_buf *list1_head, struct doca_buf *list1_tail, struct doca_buf *list2), (list1_head, list1_tail, list2),
+     softdpu_check_listed(list1_head, list2), list1_head, list1_tail, list2)
+
+CALL(doca_buf_inc_refcount, (struct doca_buf *buf, uint16_t *refcount), (buf, refcount), (void)0, buf, NULL, NULL)
 
 /* The last reference of a head gives the whole list back. */
 doca_error_t doca_buf_dec_refcount(struct doca_buf *buf, uint16_t *refcount)
@@ -444,6 +387,13 @@ doca_error_t doca_buf_dec_refcount(struct doca_buf *buf, uint16_t *refcount)
 	return result;
 }
 
+/* The textbook's way to give one back; its header would rename others. */
+doca_error_t softdpu_primer_buf_destroy(struct doca_buf *buf);
+doca_error_t softdpu_primer_buf_destroy(struct doca_buf *buf)
+{
+	DESTROY(softdpu_primer_buf_destroy, buf);
+}
+
 /* Buffer pools */
 
 doca_error_t doca_buf_pool_create(size_t num_elements, size_t element_size, const struct doca_mmap *mmap,
@@ -460,7 +410,14 @@ doca_error_t doca_buf_pool_destroy(struct doca_buf_pool *buf_pool)
 
 doca_error_t doca_buf_pool_buf_alloc(struct doca_buf_pool *buf_pool, struct doca_buf **buf)
 {
-	CREATE(BUF, "buffer", doca_buf_pool_buf_alloc, buf, buf_pool, NULL, buf_pool, buf);
+	doca_error_t result = REAL(doca_buf_pool_buf_alloc)(buf_pool, buf);
+
+	if (result == DOCA_SUCCESS) {
+		softdpu_check_created(BUF, "buffer", *buf, buf_pool, NULL, PLACE);
+		new_buffer(*buf);
+	}
+	TELL("doca_buf_pool_buf_alloc", result, buf_pool, NULL, NULL);
+	return result;
 }
 
 /* Tasks */
@@ -468,27 +425,23 @@ doca_error_t doca_buf_pool_buf_alloc(struct doca_buf_pool *buf_pool, struct doca
 static void look_at(const struct doca_buf *buf, struct look *look)
 {
 	struct doca_buf *at = (struct doca_buf *)(uintptr_t)buf;
-	void *head = NULL, *data = NULL;
-	size_t len = 0, data_len = 0;
 
-	look->buf = NULL;
-	look->data = 0;
-	look->room = 0;
+	*look = (struct look){.unknown = 1};
 	while (at != NULL) {
 		struct doca_buf *next = NULL;
+		void *head = NULL, *data = NULL;
+		size_t len = 0, data_len = 0;
 
 		if (REAL(doca_buf_get_head)(at, &head) != DOCA_SUCCESS ||
 		    REAL(doca_buf_get_len)(at, &len) != DOCA_SUCCESS ||
 		    REAL(doca_buf_get_data)(at, &data) != DOCA_SUCCESS ||
 		    REAL(doca_buf_get_data_len)(at, &data_len) != DOCA_SUCCESS)
 			return;
-		if (look->buf == NULL) {
-			look->buf = buf;
+		if (at == buf) {
 			look->head = (uintptr_t)head;
 			look->len = len;
 			look->begin = (uintptr_t)data;
 			look->first = data_len;
-			look->tail = (uintptr_t)data + data_len;
 		}
 		look->data += data_len;
 		look->room += (uintptr_t)head + len - ((uintptr_t)data + data_len);
@@ -496,32 +449,43 @@ static void look_at(const struct doca_buf *buf, struct look *look)
 			return;
 		at = next;
 	}
+	look->unknown = 0;
 }
 
-static void before_submit(struct doca_task *task, const char *call, uintptr_t place)
-{
-	const void *src = NULL, *dst = NULL, *ctx = NULL;
-	struct look from = {.buf = NULL}, to = {.buf = NULL};
-	enum doca_ctx_states state = DOCA_CTX_STATE_RUNNING;
-	int known = 0;
+/* The getter is found when it is called first. */
+static struct library library;
 
-	softdpu_check_task_buffers(task, &src, &dst, &ctx, &known);
-	if (known) {
-		(void)REAL(doca_ctx_get_state)((const struct doca_ctx *)ctx, &state);
-		if (src != NULL)
-			look_at((const struct doca_buf *)src, &from);
-		if (dst != NULL)
-			look_at((const struct doca_buf *)dst, &to);
+static doca_error_t data_len_of(const struct doca_buf *buf, size_t *data_len)
+{
+	library.data_len = REAL(doca_buf_get_data_len);
+	return library.data_len(buf, data_len);
+}
+
+static struct library library = {.data_len = data_len_of, .list = look_at};
+
+/* What came of a submit that the library refused. */
+static __attribute__((noinline)) void refused(struct doca_task *task, doca_error_t result, const char *call,
+					      uintptr_t place)
+{
+	enum doca_ctx_states state = DOCA_CTX_STATE_RUNNING;
+	struct doca_ctx *ctx;
+
+	/* Of a task that is none any more nothing is asked. */
+	if (result == DOCA_ERROR_BAD_STATE) {
+		ctx = REAL(doca_task_get_ctx)(task);
+		if (ctx != NULL)
+			(void)REAL(doca_ctx_get_state)(ctx, &state);
 	}
-	softdpu_check_submit(task, (int)state, &from, &to, call, place);
+	softdpu_check_submitted(task, (int)result, (int)state, call, place);
 }
 
 #define SUBMIT(f_, ...) \
 	do { \
 		doca_error_t result_; \
-		before_submit(task, #f_, PLACE); \
+		softdpu_check_submit(task, &library, PLACE, me()); \
 		result_ = REAL(f_)(__VA_ARGS__); \
-		softdpu_check_submitted(task, (int)result_, #f_, PLACE); \
+		if (__builtin_expect(result_ != DOCA_SUCCESS, 0)) \
+			refused(task, result_, #f_, PLACE); \
 		return result_; \
 	} while (0)
 
@@ -546,39 +510,11 @@ void doca_task_free(struct doca_task *task)
 	REAL(doca_task_free)(task);
 }
 
-/*
- * One kind of task: the program's callbacks are kept with the context, and each task is told from where it comes.
- * Completions go by way of these two, so that a task is known to be the program's again before its callback runs.
- */
-#define CALLBACKS(name_, task_) \
-	static void name_##_good(struct task_ *task, union doca_data user, union doca_data ctx_user) \
-	{ \
-		void (*call)(struct task_ *, union doca_data, union doca_data) = \
-			(void (*)(struct task_ *, union doca_data, union doca_data))(uintptr_t)softdpu_check_done(task, 1); \
-		if (call != NULL) \
-			call(task, user, ctx_user); \
-		softdpu_check_done_end(); \
-	} \
-	static void name_##_bad(struct task_ *task, union doca_data user, union doca_data ctx_user) \
-	{ \
-		void (*call)(struct task_ *, union doca_data, union doca_data) = \
-			(void (*)(struct task_ *, union doca_data, union doca_data))(uintptr_t)softdpu_check_done(task, 0); \
-		if (call != NULL) \
-			call(task, user, ctx_user); \
-		softdpu_check_done_end(); \
-	}
+/* A task with a source and a destination. */
+#define ALLOCATE(tag_, f_, engine_, parameters_, arguments_) \
+	ALLOCATED(tag_, f_, engine_, src, dst, parameters_, arguments_, (void)0)
 
 CALLBACKS(sha, doca_sha_task_hash)
-
-/* The first of the buffers that is none any more; tasks are made over any two. */
-static const void *dead_one(const struct doca_buf *src, const struct doca_buf *dst)
-{
-	uint16_t count;
-
-	if (REAL(doca_buf_get_refcount)(src, &count) != DOCA_SUCCESS)
-		return src;
-	return REAL(doca_buf_get_refcount)(dst, &count) != DOCA_SUCCESS ? dst : NULL;
-}
 
 doca_error_t doca_sha_task_hash_set_conf(struct doca_sha *sha, doca_sha_task_hash_completion_cb_t good,
 					 doca_sha_task_hash_completion_cb_t bad, uint8_t log_num_tasks)
@@ -593,55 +529,21 @@ doca_error_t doca_sha_task_hash_set_conf(struct doca_sha *sha, doca_sha_task_has
 	return result;
 }
 
-doca_error_t doca_sha_task_hash_alloc_init(struct doca_sha *sha, enum doca_sha_algorithm algorithm,
-					   struct doca_buf const *src_buf, struct doca_buf *dst_buf,
-					   union doca_data user_data, struct doca_sha_task_hash **task)
-{
-	static const char call[] = "doca_sha_task_hash_alloc_init";
-	doca_error_t result = REAL(doca_sha_task_hash_alloc_init)(sha, algorithm, src_buf, dst_buf, user_data, task);
+ALLOCATE("hash", doca_sha_task_hash_alloc_init, sha,
+	 (struct doca_sha *sha, enum doca_sha_algorithm algorithm, struct doca_buf const *src, struct doca_buf *dst,
+	  union doca_data user, struct doca_sha_task_hash **task),
+	 (sha, algorithm, src, dst, user, task))
 
-	if (result == DOCA_SUCCESS)
-		softdpu_check_task(sha, "hash", *task, src_buf, dst_buf, dead_one(src_buf, dst_buf), call, PLACE);
-	else
-		softdpu_check_no_task(sha, "hash", (int)result, call, PLACE);
-	TELL(call, result, sha, src_buf, dst_buf);
-	return result;
-}
+CALL(doca_sha_task_hash_set_src, (struct doca_sha_task_hash *task, struct doca_buf const *src_buf), (task, src_buf),
+     softdpu_check_task_set(task, src_buf, NULL), task, src_buf, NULL)
 
-doca_error_t doca_sha_task_hash_set_src(struct doca_sha_task_hash *task, struct doca_buf const *src_buf)
-{
-	doca_error_t result = REAL(doca_sha_task_hash_set_src)(task, src_buf);
-
-	if (result == DOCA_SUCCESS)
-		softdpu_check_task_set(task, src_buf, NULL);
-	TELL("doca_sha_task_hash_set_src", result, task, src_buf, NULL);
-	return result;
-}
-
-doca_error_t doca_sha_task_hash_set_dst(struct doca_sha_task_hash *task, struct doca_buf *dst_buf)
-{
-	doca_error_t result = REAL(doca_sha_task_hash_set_dst)(task, dst_buf);
-
-	if (result == DOCA_SUCCESS)
-		softdpu_check_task_set(task, NULL, dst_buf);
-	TELL("doca_sha_task_hash_set_dst", result, task, dst_buf, NULL);
-	return result;
-}
+CALL(doca_sha_task_hash_set_dst, (struct doca_sha_task_hash *task, struct doca_buf *dst_buf), (task, dst_buf),
+     softdpu_check_task_set(task, NULL, dst_buf), task, dst_buf, NULL)
 
 /* The kinds of tasks that are alike: callbacks, pool, and the two buffers that can be replaced. */
 #define TASKS(tag_, engine_, task_, set_src_, set_dst_) \
 	CALLBACKS(task_, task_) \
-	doca_error_t task_##_set_conf(struct engine_ *engine, task_##_completion_cb_t good, task_##_completion_cb_t bad, \
-				      uint32_t tasks) \
-	{ \
-		doca_error_t result = REAL(task_##_set_conf)(engine, good != NULL ? task_##_good : NULL, \
-							     bad != NULL ? task_##_bad : NULL, tasks); \
-		if (result == DOCA_SUCCESS) \
-			softdpu_check_pool(engine, tag_, tasks, (const void *)(uintptr_t)good, \
-					   (const void *)(uintptr_t)bad); \
-		TELL(#task_ "_set_conf", result, engine, NULL, NULL); \
-		return result; \
-	} \
+	POOL_OF(tag_, task_, task_##_set_conf, engine_, task_##_completion_cb_t) \
 	void set_src_(struct task_ *task, const struct doca_buf *src) \
 	{ \
 		softdpu_check_task_set(task, src, NULL); \
@@ -651,19 +553,6 @@ doca_error_t doca_sha_task_hash_set_dst(struct doca_sha_task_hash *task, struct 
 	{ \
 		softdpu_check_task_set(task, NULL, dst); \
 		REAL(set_dst_)(task, dst); \
-	}
-
-/* How one is allocated: its parameters, which name `src`, `dst` and `task`, and the same as arguments. */
-#define ALLOCATE(tag_, f_, engine_, parameters_, arguments_) \
-	doca_error_t f_ parameters_ \
-	{ \
-		doca_error_t result = REAL(f_) arguments_; \
-		if (result == DOCA_SUCCESS) \
-			softdpu_check_task(engine_, tag_, *task, src, dst, dead_one(src, dst), #f_, PLACE); \
-		else \
-			softdpu_check_no_task(engine_, tag_, (int)result, #f_, PLACE); \
-		TELL(#f_, result, engine_, src, dst); \
-		return result; \
 	}
 
 TASKS("memcpy", doca_dma, doca_dma_task_memcpy, doca_dma_task_memcpy_set_src, doca_dma_task_memcpy_set_dst)

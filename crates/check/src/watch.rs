@@ -1,8 +1,10 @@
 //! The watchdog: says when nothing moves, while the program still runs.
 
 use crate::rules;
-use crate::shadow::{Phase, Shadow};
+use crate::shadow::Shadow;
+use crate::task::{Phase, Style};
 use crate::{place::Place, with};
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// Between two looks.
@@ -25,17 +27,21 @@ pub(crate) fn start() {
 }
 
 fn look(shadow: &mut Shadow) {
-    let engines: Vec<usize> = shadow.pumps.keys().copied().collect();
-    let moving = engines.iter().any(|engine| shadow.pumps.get(engine).is_some_and(|p| p.calls != p.seen.0));
+    let engines: Vec<usize> = shadow.pumps.all().iter().map(|(pump, _)| pump.at).collect();
+    let engines: Vec<usize> = engines.into_iter().filter(|pe| shadow.alive(*pe).is_some()).collect();
+    let moves =
+        |pe: &usize| shadow.pumps.get(*pe).is_some_and(|(pump, seen)| pump.counts().0 != seen.counts.0);
+    let moving = engines.iter().any(moves);
+    let flying = flying(shadow);
     for engine in engines {
-        let flying = flying(shadow, engine);
-        let Some(pump) = shadow.pumps.get_mut(&engine) else { continue };
-        let now = (pump.calls, pump.callbacks);
-        pump.same = if now == pump.seen { pump.same + 1 } else { 0 };
-        pump.seen = now;
-        let (same, busy) = (pump.same, pump.callbacks % 2 == 1);
-        let at = pump.place.unwrap_or(Place(0));
-        let calls = pump.calls;
+        let (near, far) = flying.get(&engine).copied().unwrap_or_default();
+        let Some((pump, seen)) = shadow.pumps.get_mut(engine) else { continue };
+        let now = pump.counts();
+        seen.same = if now == seen.counts { seen.same + 1 } else { 0 };
+        seen.counts = now;
+        // Who has armed an engine may sleep for as long as a peer takes.
+        let flying = if seen.armed { near } else { near + far };
+        let (same, busy, at, calls) = (seen.same, pump.is_in_callback(), pump.place(), now.0);
         if busy && same == LONG {
             shadow.blame(
                 &rules::CALLBACK_BLOCKS,
@@ -44,15 +50,58 @@ fn look(shadow: &mut Shadow) {
                 format_args!("2 s, in the progress call at {at}"),
             );
         } else if !busy && same == STILL && flying > 0 {
-            let rule = if moving { &rules::WRONG_ENGINE } else { &rules::NEVER_PROGRESSED };
+            let asleep = seen.handle && !seen.armed;
+            let rule = match (asleep, moving) {
+                (true, _) => &rules::NOT_ARMED,
+                (false, true) => &rules::WRONG_ENGINE,
+                (false, false) => &rules::NEVER_PROGRESSED,
+            };
             let numbers = format_args!("{flying} tasks in flight, no progress for 1 s, {calls} calls before");
             shadow.blame(rule, Place(0), engine, numbers);
         }
     }
+    sends(shadow);
 }
 
-/// Tasks in flight that report to an engine.
-pub(crate) fn flying(shadow: &Shadow, engine: usize) -> usize {
-    let of = |ctx: usize| shadow.engine_of(ctx) == Some(engine);
-    shadow.tasks.values().filter(|task| task.phase == Phase::Flying && of(task.ctx)).count()
+/// Sends that nobody takes.
+fn sends(shadow: &mut Shadow) {
+    let mut waiting = Vec::new();
+    for number in 0..shadow.tasks.all().len() as u32 {
+        let Some(task) = shadow.tasks.at_mut(number) else { continue };
+        if task.phase == Phase::Flying && task.style == Style::Send {
+            task.looks += 1;
+            if task.looks == LONG {
+                waiting.push((task.handle, task.ctx, task.at));
+            }
+        }
+    }
+    for (task, ctx, at) in waiting {
+        let seen = shadow.engine_of(ctx).and_then(|pe| shadow.pumps.get(pe)).map(|(_, seen)| *seen);
+        // An engine that stands still is another matter.
+        if seen.is_some_and(|seen| seen.same < STILL) {
+            shadow.blame_task(&rules::SEND_WAITS, at, task, format_args!("in flight for 2 s, since {at}"));
+        }
+    }
+}
+
+/// Tasks in flight, by the engine that they report to: those of this machine's engines, and those with peers. What waits
+/// for something to happen does not count.
+fn flying(shadow: &Shadow) -> HashMap<usize, (u64, u64)> {
+    let mut contexts: HashMap<usize, (u64, u64)> = HashMap::new();
+    for task in shadow.tasks.all().iter().filter(|task| task.phase == Phase::Flying) {
+        let (near, far) = contexts.entry(task.ctx).or_default();
+        match task.style {
+            Style::Wait | Style::Send => {}
+            Style::Peer => *far += 1,
+            _ => *near += 1,
+        }
+    }
+    let mut engines: HashMap<usize, (u64, u64)> = HashMap::new();
+    for (ctx, (near, far)) in contexts {
+        if let Some(engine) = shadow.engine_of(ctx) {
+            let sum = engines.entry(engine).or_default();
+            *sum = (sum.0 + near, sum.1 + far);
+        }
+    }
+    engines
 }

@@ -1,5 +1,6 @@
 //! Counts instructions: runs a program under callgrind and adds up what it wrote, per thread, object and function.
 
+use softdpu_sdk::{CHECK_LIBRARY, Kit};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
@@ -27,10 +28,21 @@ pub(super) fn is_available() -> bool {
     quiet.is_ok_and(|s| s.success())
 }
 
-/// Runs a program and counts what its threads did.
-pub(super) fn count(program: &Path, arguments: &[String], scratch: &Path) -> Result<Threads, String> {
+/// Runs a program, in check mode if a kit for that is given, and counts what its threads did.
+pub(super) fn count(
+    program: &Path,
+    arguments: &[String],
+    scratch: &Path,
+    check: Option<&Kit>,
+) -> Result<Threads, String> {
     let out = scratch.join("callgrind.out");
-    let output = Command::new("valgrind")
+    let mut valgrind = Command::new("valgrind");
+    if let Some(kit) = check {
+        kit.check_library().ok_or("the library of check mode was not built")?;
+        // By its bare name, which the library path leads to.
+        valgrind.env("LD_PRELOAD", CHECK_LIBRARY).env("LD_LIBRARY_PATH", kit.lib_dir());
+    }
+    let output = valgrind
         .args(["--tool=callgrind", "--separate-threads=yes"])
         .arg(format!("--callgrind-out-file={}", out.display()))
         .arg(program)

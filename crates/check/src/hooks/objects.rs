@@ -1,12 +1,22 @@
 //! Objects: made, changed, refused, destroyed.
 #![expect(unsafe_code, reason = "entry points for C, and the texts and structures that C hands over")]
 
-use super::{INVALID_VALUE, NO_MEMORY, OPENED, SUCCESS, checked, literal, state, stubborn};
+use super::memory;
+use super::{
+    IN_PROGRESS, INVALID_VALUE, NO_MEMORY, OPENED, SUCCESS, checked, checked_as, literal, state, stubborn,
+};
 use crate::place::Place;
-use crate::shadow::{Kind, Phase};
-use crate::{rules, sys};
+use crate::shadow::Kind;
+use crate::task::Phase;
+use crate::{rules, sys, watch};
 use std::ffi::{c_char, c_int};
+use std::sync::Once;
 use std::sync::atomic::Ordering;
+
+unsafe extern "C" {
+    /// Whether a place is in the library; of `shim.c`.
+    fn softdpu_check_is_library(place: usize) -> c_int;
+}
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn softdpu_check_created(
@@ -18,6 +28,11 @@ unsafe extern "C" fn softdpu_check_created(
     place: usize,
 ) {
     let Some(kind) = Kind::from(kind) else { return };
+    // What the library makes for itself is its own affair.
+    // SAFETY: takes a number.
+    if unsafe { softdpu_check_is_library(place) } != 0 {
+        return;
+    }
     if kind == Kind::Device {
         OPENED.store(true, Ordering::Relaxed);
     }
@@ -26,6 +41,28 @@ unsafe extern "C" fn softdpu_check_created(
     // Buffers are taken by way of inline functions of the headers.
     let place = if kind == Kind::Buffer { Place(place).of_program() } else { Place(place) };
     checked(|shadow| shadow.create(kind, what, object, [a, b], place));
+}
+
+/// What a new buffer is.
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_window(buffer: usize, head: usize, len: usize, data: usize) {
+    checked(|shadow| shadow.window(buffer, head, len, data));
+}
+
+/// The data of a buffer begins elsewhere.
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_data(buffer: usize, data: usize, me: c_int) {
+    checked_as(me, |shadow| shadow.change(buffer, |buffer| buffer.data = data));
+}
+
+/// Buffers become a list, or cease to be one.
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_listed(first: usize, second: usize) {
+    checked(|shadow| {
+        for buffer in [first, second] {
+            shadow.change(buffer, |buffer| buffer.listed = true);
+        }
+    });
 }
 
 #[unsafe(no_mangle)]
@@ -46,7 +83,10 @@ unsafe extern "C" fn softdpu_check_destroyed(
     checked(|shadow| {
         if result == SUCCESS {
             shadow.bury(object, place);
-        } else if let Some(died) = shadow.objects.get(&object).and_then(|o| o.died)
+            if shadow.objects.get(object).is_some_and(|object| object.kind == Kind::Map) {
+                memory::look_around(shadow);
+            }
+        } else if let Some(died) = shadow.objects.get(object).and_then(|o| o.died)
             && result == INVALID_VALUE
         {
             shadow.blame(
@@ -76,7 +116,9 @@ unsafe extern "C" fn softdpu_check_failed(
     checked(|shadow| {
         for object in [a, b, c] {
             // Only what the library refused too: an address may be in use again without the checker's knowing.
-            let died = shadow.objects.get(&object).and_then(|o| o.died);
+            // Handles of connections are given out again by the library, which tells nobody.
+            let dead = shadow.objects.get(object).filter(|o| o.kind != Kind::Link);
+            let died = dead.and_then(|o| o.died);
             if let Some(died) = died.filter(|_| result == INVALID_VALUE) {
                 let numbers = format_args!("{call} at {place}, destroyed at {died}");
                 shadow.blame(&rules::USE_AFTER_DESTROY, place, object, numbers);
@@ -90,8 +132,10 @@ unsafe extern "C" fn softdpu_check_failed(
 #[unsafe(no_mangle)]
 extern "C" fn softdpu_check_started(object: usize, started: c_int) {
     checked(|shadow| {
-        if let Some(object) = shadow.objects.get_mut(&object) {
-            object.started = started != 0;
+        let Some(object) = shadow.objects.get_mut(object) else { return };
+        object.started = started != 0;
+        if object.kind == Kind::Map {
+            memory::look_around(shadow);
         }
     });
 }
@@ -99,7 +143,8 @@ extern "C" fn softdpu_check_started(object: usize, started: c_int) {
 #[unsafe(no_mangle)]
 extern "C" fn softdpu_check_attached(object: usize, to: usize, attached: c_int) {
     checked(|shadow| {
-        if let Some(object) = shadow.objects.get_mut(&object) {
+        let object = shadow.contexts.get(&object).copied().unwrap_or(object);
+        if let Some(object) = shadow.objects.get_mut(object) {
             object.parents.retain(|parent| *parent != to);
             if attached != 0 {
                 object.parents.push(to);
@@ -111,7 +156,7 @@ extern "C" fn softdpu_check_attached(object: usize, to: usize, attached: c_int) 
 #[unsafe(no_mangle)]
 extern "C" fn softdpu_check_permissions(map: usize, mask: u32) {
     checked(|shadow| {
-        if let Some(map) = shadow.objects.get_mut(&map) {
+        if let Some(map) = shadow.objects.get_mut(map) {
             map.rights = mask;
         }
     });
@@ -172,7 +217,8 @@ extern "C" fn softdpu_check_no_buffer(
         } else if result == NO_MEMORY {
             let out = shadow
                 .objects
-                .values()
+                .all()
+                .iter()
                 .filter(|o| o.kind == Kind::Buffer && o.died.is_none() && o.parents.contains(&inventory))
                 .count();
             shadow.blame(
@@ -192,8 +238,13 @@ extern "C" fn softdpu_check_no_buffer(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn softdpu_check_ctx_start(ctx: usize, result: c_int, call: *const c_char, place: usize) {
-    if result == SUCCESS {
-        return;
+    static WATCH: Once = Once::new();
+    if result == SUCCESS || result == IN_PROGRESS {
+        WATCH.call_once(watch::start);
+        return checked(|shadow| {
+            let object = shadow.contexts.get(&ctx).copied().unwrap_or(ctx);
+            shadow.change(object, |object| object.started = true);
+        });
     }
     let place = Place(place);
     // SAFETY: a literal.
@@ -201,8 +252,9 @@ unsafe extern "C" fn softdpu_check_ctx_start(ctx: usize, result: c_int, call: *c
     checked(|shadow| {
         let context = shadow.alive(ctx).filter(|object| object.kind == Kind::Context);
         let Some(object) = context else { return };
-        // Of one kind of hash tasks nothing is known.
-        let known = !object.what.starts_with("sha");
+        // Hashes have a kind of tasks of which nothing is known; others have their tasks in other ways, too.
+        let own = ["dma", "compress", "aes_gcm", "erasure_coding"];
+        let known = own.iter().any(|engine| object.what.starts_with(engine));
         let pools = shadow.pools.keys().filter(|(of, _)| *of == ctx).count();
         if shadow.engine_of(ctx).is_none() {
             shadow.blame(
@@ -234,7 +286,7 @@ extern "C" fn softdpu_check_ctx_destroy(
 ) {
     checked(|shadow| {
         if now != 0 && shadow.alive(ctx).is_some() {
-            let held = shadow.tasks.values().filter(|t| t.ctx == ctx && t.phase == Phase::Held).count();
+            let held = shadow.tasks.all().iter().filter(|t| t.ctx == ctx && t.phase == Phase::Held).count();
             let numbers = format_args!("state {}, {inflight} tasks in flight, {held} not freed", state(now));
             shadow.blame(&rules::CONTEXT_NOT_IDLE, Place(place), ctx, numbers);
         }

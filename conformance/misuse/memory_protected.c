@@ -1,0 +1,26 @@
+/*
+ * rule: memory-gone
+ *
+ * The program takes the right to write from memory that devices may write to. With a map that devices only read it may.
+ */
+#include "misuse.h"
+
+#include <sys/mman.h>
+
+int main(void)
+{
+	struct rig rig;
+	struct doca_mmap *map;
+	uint8_t *memory;
+
+	rig_setup(&rig, 4096, 4);
+	memory = mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST_BE(memory != MAP_FAILED);
+	map = rig_map(rig.dev, memory, 16384,
+		      WRONG ? DOCA_ACCESS_FLAG_LOCAL_READ_WRITE : DOCA_ACCESS_FLAG_LOCAL_READ_ONLY);
+	MUST_BE(mprotect(memory, 4096, PROT_READ) == 0);
+	MUST(doca_mmap_destroy(map));
+	MUST_BE(munmap(memory, 16384) == 0);
+	rig_teardown(&rig);
+	return check_result();
+}

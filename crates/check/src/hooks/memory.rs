@@ -1,0 +1,74 @@
+//! Memory under maps: which, and what becomes of it.
+#![expect(unsafe_code, reason = "entry points for C, and variables of C")]
+
+use super::checked;
+use crate::place::Place;
+use crate::rules;
+use crate::shadow::{Kind, LOCAL_WRITE, Shadow};
+use crate::task::Range;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+unsafe extern "C" {
+    /// The lowest and the highest byte under any started map, of `memory.c`.
+    static softdpu_check_lowest: AtomicUsize;
+    static softdpu_check_highest: AtomicUsize;
+}
+
+/// The range of a map is set.
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_range(map: usize, begin: usize, len: usize) {
+    checked(|shadow| shadow.change(map, |object| (object.head, object.len) = (begin, len)));
+}
+
+/// A map is about to be destroyed, and its memory given back from within (1); or it was, or not (0).
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_lifted(map: usize, lifted: c_int) {
+    checked(|shadow| {
+        if let Some(map) = shadow.objects.get_mut(map) {
+            map.lifted = lifted != 0;
+        }
+        look_around(shadow);
+    });
+}
+
+/// Own maps that stand over memory.
+fn started(shadow: &Shadow) -> impl Iterator<Item = (usize, Range, u32)> {
+    let maps = shadow
+        .objects
+        .all()
+        .iter()
+        .filter(|o| o.kind == Kind::Map && o.died.is_none() && o.started && !o.lifted);
+    maps.filter(|o| o.len > 0).map(|o| (o.at, Range::new(o.head, o.len as u64), o.rights))
+}
+
+/// A map is started, stopped or gone.
+pub(super) fn look_around(shadow: &Shadow) {
+    let (lowest, highest) = started(shadow).fold((usize::MAX, 0), |(lowest, highest), (_, range, _)| {
+        (lowest.min(range.begin), highest.max(range.end - 1))
+    });
+    // SAFETY: both are there as long as this library is.
+    unsafe {
+        softdpu_check_lowest.store(lowest, Ordering::Relaxed);
+        softdpu_check_highest.store(highest, Ordering::Relaxed);
+    }
+}
+
+/// Memory is freed (0), unmapped (1), made read-only (2) or out of bounds (3).
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_memory(begin: usize, len: usize, what: c_int, place: usize) {
+    let (range, place) = (Range::new(begin, len as u64), Place(place));
+    checked(|shadow| {
+        let met = |(_, map, rights): &(usize, Range, u32)| {
+            map.meets(range) && (what != 2 || rights & LOCAL_WRITE != 0)
+        };
+        let Some((map, over, _)) = started(shadow).find(met) else { return };
+        let done = ["freed", "unmapped", "made read-only", "protected"];
+        let done = usize::try_from(what).ok().and_then(|w| done.get(w)).copied().unwrap_or("changed");
+        let numbers = format_args!(
+            "{:#x} to {:#x} {done} at {place}, the range is {:#x} to {:#x}",
+            range.begin, range.end, over.begin, over.end
+        );
+        shadow.blame(&rules::MEMORY_GONE, place, map, numbers);
+    });
+}

@@ -1,0 +1,55 @@
+/*
+ * Memory that the program gives back or protects while a memory map stands over it. The allocator and the system are asked
+ * as always; memory outside of every map costs two compares.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "shim.h"
+
+/* The lowest and the highest byte under any started map; written by the other end. */
+_Atomic uintptr_t softdpu_check_lowest = UINTPTR_MAX, softdpu_check_highest;
+
+static inline int is_under_a_map(const void *addr, size_t len)
+{
+	uintptr_t begin = (uintptr_t)addr;
+
+	return begin <= atomic_load_explicit(&softdpu_check_highest, memory_order_relaxed) &&
+	       begin + len > atomic_load_explicit(&softdpu_check_lowest, memory_order_relaxed);
+}
+
+/* Without REAL: these are not the library's functions. */
+#define NEXT(f) \
+	({ \
+		static void *next_; \
+		void *at_ = __atomic_load_n(&next_, __ATOMIC_RELAXED); \
+		if (at_ == NULL) { \
+			at_ = dlsym(RTLD_NEXT, #f); \
+			__atomic_store_n(&next_, at_, __ATOMIC_RELAXED); \
+		} \
+		(__typeof__(&f))at_; \
+	})
+
+void free(void *memory)
+{
+	if (memory != NULL && is_under_a_map(memory, 1))
+		softdpu_check_memory(memory, malloc_usable_size(memory), 0, PLACE);
+	NEXT(free)(memory);
+}
+
+int munmap(void *addr, size_t len)
+{
+	if (is_under_a_map(addr, len))
+		softdpu_check_memory(addr, len, 1, PLACE);
+	return NEXT(munmap)(addr, len);
+}
+
+int mprotect(void *addr, size_t len, int protection)
+{
+	if ((protection & (PROT_READ | PROT_WRITE)) != (PROT_READ | PROT_WRITE) && is_under_a_map(addr, len))
+		softdpu_check_memory(addr, len, (protection & PROT_READ) != 0 ? 2 : 3, PLACE);
+	return NEXT(mprotect)(addr, len, protection);
+}
