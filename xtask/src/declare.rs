@@ -42,7 +42,8 @@ fn without_comments(text: &str) -> String {
     out.lines().map(|l| l.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-fn without_directives(text: &str) -> String {
+/// Takes preprocessor lines away.
+pub(crate) fn without_directives(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut continued = false;
     for line in text.lines() {
@@ -81,7 +82,7 @@ fn statements(text: &str) -> Vec<String> {
 }
 
 /// Takes `__attribute__((...))` away, wherever it stands.
-fn without_attributes(statement: &str) -> String {
+pub(crate) fn without_attributes(statement: &str) -> String {
     let mut out = String::new();
     let mut rest = statement;
     while let Some(at) = rest.find("__attribute__") {
@@ -97,7 +98,8 @@ fn without_attributes(statement: &str) -> String {
     out + rest
 }
 
-fn function(statement: &str) -> Option<Declaration> {
+/// The function that a statement declares, if it does.
+pub(crate) fn function(statement: &str) -> Option<Declaration> {
     let statement = without_attributes(statement);
     let statement = statement.trim();
     let head = statement.split('(').next()?.trim_end();

@@ -1,7 +1,12 @@
-//! `cargo xtask dist`: installs the command, the development kit and the manual page below a prefix.
+//! `cargo xtask dist`: installs the command, the development kit and the documents below a prefix, or makes packages of
+//! them.
 //!
-//! Everything is first put together in a folder of the build tree and then moved file by file into place, each
-//! by a rename, so that programs which use an older installation at that moment keep their files.
+//! Everything is first put together in a folder of the build tree (`stage.rs`). An installation is then moved file by
+//! file into place, each by a rename, so that programs which use an older installation at that moment keep their files.
+
+mod deb;
+mod pack;
+mod stage;
 
 use std::env;
 use std::fs;
@@ -9,33 +14,33 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use softdpu_sdk::{ARCHIVE, Layout, Sources, assemble};
+use softdpu_sdk::Layout;
+use stage::{Build, ZshFolder, stage};
 
 const HELP: &str = "\
-Installs the command, libraries, headers, pkg-config files and the manual page.
+Installs the command, libraries, headers, pkg-config files, completions and manual pages, or makes packages of them.
 
 Usage: cargo xtask dist [OPTIONS]
 
 Options:
   --prefix FOLDER    where it will be used; absolute (default /usr/local)
   --destdir FOLDER   put everything below this folder instead of / (for packaging)
-  --no-build         take what target/release holds instead of building first
+  --tarball FOLDER   install nothing; make a tarball there that works wherever it is unpacked
+  --deb FOLDER       install nothing; make a Debian package there (maintainer: DEBFULLNAME, DEBEMAIL)
+  --profile NAME     take the build of this profile (default release)
+  --no-build         take what the build tree holds instead of building first
   --help             this text
-";
 
-/// Files of the source tree that are installed as they are: from, to (a folder below the prefix). Those that
-/// do not exist are left out.
-const EXTRA: [(&str, &str); 4] = [
-    ("tools/softdpu/softdpu.1", "share/man/man1"),
-    ("LICENSE-MIT", "share/doc/softdpu"),
-    ("LICENSE-APACHE", "share/doc/softdpu"),
-    ("README.md", "share/doc/softdpu"),
-];
+Packages of one build are the same every time; their files carry SOURCE_DATE_EPOCH, else the time of the last commit.
+";
 
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
     prefix: PathBuf,
     destdir: Option<PathBuf>,
+    tarball: Option<PathBuf>,
+    deb: Option<PathBuf>,
+    profile: String,
     build: bool,
 }
 
@@ -48,24 +53,24 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = String>) -> Result<(), Str
         print!("{HELP}");
         return Ok(());
     };
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let source = source.canonicalize().map_err(|e| format!("{}: {e}", source.display()))?;
-    let release = release_folder()?;
+    let output = target_tree()?.join(folder_of(&options.profile));
     if options.build {
-        build(&source, &release)?;
+        build(&options.profile, &output)?;
     }
-    let staged = release.join("softdpu-dist");
-    remove(&staged)?;
-    let sources = Sources { archive: release.join(ARCHIVE), headers: source.join("crates/doca") };
-    assemble(&sources, &staged, &options.prefix, &Layout::INSTALLED).map_err(|e| e.to_string())?;
-    place(&release.join("softdpu"), &staged.join("bin/softdpu"))?;
-    for (from, to) in EXTRA {
-        let (from, to) = (source.join(from), staged.join(to));
-        if let (true, Some(name)) = (from.is_file(), from.file_name()) {
-            place(&from, &to.join(name))?;
-        }
+    let build = Build { profile: output, strip: options.tarball.is_some() || options.deb.is_some() };
+    if let Some(folder) = &options.tarball {
+        println!("{}", tarball(&build, folder)?.display());
     }
-    let target = target_folder(&options)?;
+    if let Some(folder) = &options.deb {
+        println!("{}", deb::make(&build, folder)?.display());
+    }
+    if build.strip { Ok(()) } else { install(&build, &options) }
+}
+
+fn install(build: &Build, options: &Options) -> Result<(), String> {
+    let staged = build.profile.join("softdpu-dist");
+    stage(build, &staged, &options.prefix, &Layout::INSTALLED, ZshFolder::Site)?;
+    let target = target_folder(options)?;
     let count = place_tree(&staged, &target)?;
     remove(&staged)?;
     println!("{count} files installed in {}", target.display());
@@ -73,9 +78,29 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = String>) -> Result<(), Str
     Ok(())
 }
 
+/// Makes `softdpu-VERSION-ARCHITECTURE-linux.tar.gz` in `folder`, with one folder of that name inside.
+fn tarball(build: &Build, folder: &Path) -> Result<PathBuf, String> {
+    let name = format!("softdpu-{}-{}-linux", env!("CARGO_PKG_VERSION"), env::consts::ARCH);
+    let staged = build.profile.join("softdpu-tarball");
+    // Any prefix that nobody searches: the paths inside are relative.
+    stage(build, &staged, Path::new("/opt/softdpu"), &Layout::INSTALLED, ZshFolder::Site)?;
+    let packed = pack::tar_gz(&staged, &name, pack::time()).map_err(|e| format!("{name}: {e}"))?;
+    let file = folder.join(format!("{name}.tar.gz"));
+    stage::write(&file, &packed)?;
+    remove(&staged)?;
+    Ok(file)
+}
+
 /// `None`: help was asked for.
 fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Option<Options>, String> {
-    let mut options = Options { prefix: "/usr/local".into(), destdir: None, build: true };
+    let mut options = Options {
+        prefix: "/usr/local".into(),
+        destdir: None,
+        tarball: None,
+        deb: None,
+        profile: "release".into(),
+        build: true,
+    };
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
         let (name, inline) = match argument.split_once('=') {
@@ -88,6 +113,9 @@ fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Option<Options>,
             "--help" | "-h" => return Ok(None),
             "--prefix" => options.prefix = value()?.into(),
             "--destdir" => options.destdir = Some(value()?.into()),
+            "--tarball" => options.tarball = Some(value()?.into()),
+            "--deb" => options.deb = Some(value()?.into()),
+            "--profile" => options.profile = value()?,
             "--no-build" => options.build = false,
             _ => return Err(format!("dist: unknown option '{name}'\n{HELP}")),
         }
@@ -100,20 +128,35 @@ fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Option<Options>,
     Ok(Some(options))
 }
 
+/// Cargo's folder for a profile.
+fn folder_of(profile: &str) -> &str {
+    if profile == "dev" { "debug" } else { profile }
+}
+
 /// `target/release` of the build that this program belongs to.
 pub(crate) fn release_folder() -> Result<PathBuf, String> {
+    Ok(target_tree()?.join("release"))
+}
+
+/// `target` of the build that this program belongs to.
+pub(crate) fn target_tree() -> Result<PathBuf, String> {
     let executable = env::current_exe().map_err(|e| format!("cannot find this executable: {e}"))?;
     let profile = executable.parent().map(|p| if p.ends_with("deps") { p.parent().unwrap_or(p) } else { p });
     let target = profile.and_then(Path::parent).ok_or("this executable is not in a build tree")?;
-    Ok(target.join("release"))
+    Ok(target.to_owned())
 }
 
-fn build(source: &Path, release: &Path) -> Result<(), String> {
+fn build(profile: &str, output: &Path) -> Result<(), String> {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--release", "--package", "softdpu-cli", "--package", "softdpu-capi"]);
-    cargo.current_dir(source);
-    if let Some(target) = release.parent() {
+    cargo.args(["build", "--profile", profile]);
+    cargo.args(crate::metadata::SHIPPED.iter().flat_map(|package| ["--package", package]));
+    cargo.current_dir(crate::root::root());
+    if let Some(target) = output.parent() {
         cargo.arg("--target-dir").arg(target);
+    }
+    // The child's view of the build must be that of the user's shell, not that of a running test.
+    for variable in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_MAKEFLAGS", "MAKEFLAGS"] {
+        cargo.env_remove(variable);
     }
     let status = cargo.status().map_err(|e| format!("cannot run cargo: {e}"))?;
     if status.success() { Ok(()) } else { Err("the build failed".to_owned()) }
@@ -196,6 +239,9 @@ mod tests {
         assert!(parsed("--help").unwrap().is_none());
         assert!(parsed("--prefix").is_err() && parsed("--where /x").is_err());
         assert!(parsed("--prefix x").unwrap().unwrap().prefix.is_absolute());
+        let packages = parsed("--tarball=/x --deb /y --profile dev").unwrap().unwrap();
+        assert_eq!((packages.tarball, packages.deb), (Some("/x".into()), Some("/y".into())));
+        assert_eq!((folder_of(&packages.profile), folder_of("release")), ("debug", "release"));
     }
 
     #[test]

@@ -3,15 +3,23 @@
 //! Each task is a function that returns its findings as text; the command prints them, and the tests of this
 //! package run the same functions, so that `cargo test --workspace` covers them.
 
+mod book;
 mod budget;
+mod completions;
 mod covers;
 mod declare;
 mod dist;
 mod headers;
+mod licences;
 mod lints;
+mod man;
 mod matrix;
+mod metadata;
+mod picture;
+mod publish;
 mod readme;
 mod root;
+mod sbom;
 mod source;
 mod symbols;
 mod table;
@@ -29,9 +37,15 @@ Tasks:
   headers            compile every C header in every language and order, and compare what they
                      declare with contract/functions.toml
   symbols LIBRARY    compare what a shared or static library exports with contract/functions.toml
+  book [OUTDIR]      build the manual (--check: only tell whether it is up to date and its links lead
+                     somewhere)
+  man OUTDIR         write the manual pages of the command and of every C header
   lints              unsafe code, SAFETY comments, lengths, atomics, words
   budget [--profile] count instructions per task against xtask/budgets.toml (needs valgrind)
-  dist [OPTIONS]     install command, libraries and headers (see dist --help)
+  dist [OPTIONS]     install command, libraries and headers, or make packages (see dist --help)
+  licences           licences and sources of all packages against xtask/licences.toml
+  package [--verify] can the packages be published?
+  sbom [FILE]        the bill of materials of what is shipped (CycloneDX)
 ";
 
 fn main() -> ExitCode {
@@ -50,8 +64,13 @@ fn main() -> ExitCode {
             _ => Err(vec!["usage: cargo xtask symbols LIBRARY".into()]),
         },
         Some("lints") => lints::run(),
+        Some("book") => book::run(&rest),
+        Some("man") => man::run(&rest),
         Some("budget") => budget::run(&rest),
         Some("dist") => dist::run(rest).map(|()| String::new()).map_err(|e| vec![e]),
+        Some("licences") => licences::run(),
+        Some("package") => publish::run(&rest),
+        Some("sbom") => sbom::run(&rest),
         None | Some("help" | "--help" | "-h") => Ok(HELP.into()),
         Some(other) => Err(vec![format!("no task named {other}\n\n{HELP}")]),
     };
@@ -97,6 +116,11 @@ mod tests {
     #[test]
     fn headers_compile_and_declare_the_contract() {
         clean(super::headers::run());
+    }
+
+    #[test]
+    fn the_manual_is_current_and_its_links_lead_somewhere() {
+        clean(super::book::check());
     }
 
     #[test]

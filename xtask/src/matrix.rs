@@ -2,7 +2,7 @@
 //! `contract/functions.toml`.
 
 use crate::covers::{self, Coverage};
-use crate::readme::{self, README};
+use crate::readme::{self, CHINESE, README};
 use crate::table::{self, Function, Returns, State};
 use crate::{Outcome, conclude, root};
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ pub(crate) fn write() -> Outcome {
             failed.push(format!("{path}: {e}"));
         }
     }
-    conclude(failed, format!("wrote {MATRIX}, {README} and {MISSING}"))
+    conclude(failed, format!("wrote {MATRIX}, {README}, {CHINESE} and {MISSING}"))
 }
 
 /// Tells whether the files are what `write` would make of them.
@@ -32,15 +32,17 @@ pub(crate) fn check() -> Outcome {
         .filter(|(path, text)| root::read(path).as_ref() != Ok(text))
         .map(|(path, _)| format!("{path} is not up to date: run cargo xtask matrix"))
         .collect();
-    conclude(stale, format!("{MATRIX}, {README} and {MISSING} are up to date"))
+    conclude(stale, format!("{MATRIX}, {README}, {CHINESE} and {MISSING} are up to date"))
 }
 
-fn make() -> Result<[(&'static str, String); 3], String> {
+fn make() -> Result<[(&'static str, String); 4], String> {
     let table = table::load()?;
     let coverage = covers::load(&table)?;
     let choices = root::read(CHOICES)?;
     let readme = readme::renewed(&root::read(README)?, &families(&table))?;
-    Ok([(MATRIX, matrix(&table, &coverage, &choices)), (README, readme), (MISSING, missing(&table))])
+    let chinese = readme::renewed_chinese(&root::read(CHINESE)?, &families(&table))?;
+    let matrix = matrix(&table, &coverage, &choices);
+    Ok([(MATRIX, matrix), (README, readme), (CHINESE, chinese), (MISSING, missing(&table))])
 }
 
 fn matrix(table: &[Function], coverage: &Coverage, choices: &str) -> String {

@@ -25,6 +25,13 @@ pub enum KitError {
         /// The folders that were looked at.
         tried: Vec<PathBuf>,
     },
+    /// The command was installed alone, and the sources it was built from are gone.
+    NoSources {
+        /// Where a file of them should be.
+        looked_at: PathBuf,
+    },
+    /// Neither `XDG_DATA_HOME` nor `HOME` says where to keep a kit.
+    NoHome,
     /// The compiler ran and failed.
     Link {
         /// What was being made.
@@ -71,6 +78,15 @@ impl fmt::Display for KitError {
                 let list: Vec<_> = tried.iter().map(|p| p.display().to_string()).collect();
                 write!(f, "the C headers are missing; looked in: {}", list.join(", "))
             }
+            Self::NoSources { looked_at } => write!(
+                f,
+                "this command was installed without its library, and the sources to build one are gone ({}); install \
+                 a package, or run `cargo xtask dist` in the sources",
+                looked_at.display()
+            ),
+            Self::NoHome => f.write_str(
+                "neither XDG_DATA_HOME nor HOME is set; one of them says where the library is kept",
+            ),
             Self::Link { output, stderr } => {
                 write!(f, "linking {} failed; the compiler said:\n{}", output.display(), stderr.trim_end())
             }

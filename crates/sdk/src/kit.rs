@@ -15,6 +15,7 @@ use std::time::UNIX_EPOCH;
 
 use crate::assemble::{Sources, assemble, sided};
 use crate::error::{Context, KitError};
+use crate::home;
 use crate::layout::{Layout, Side};
 use crate::link::{STATIC_LIBRARIES, replace_symlink};
 use crate::{ARCHIVE, CHECK_LIBRARY, SHARED_LIBRARY};
@@ -39,7 +40,8 @@ pub struct Kit {
 }
 
 impl Kit {
-    /// The kit of the running executable: the installed one beside it (`../lib`), else that of its build tree.
+    /// The kit of the running executable: the installed one beside it (`../lib`), else that of its build tree, else one
+    /// that is built for it once and kept in the user's data folder (after `cargo install`).
     ///
     /// # Errors
     /// See [`Kit::of_build`].
@@ -52,12 +54,20 @@ impl Kit {
     pub(crate) fn beside(executable: &Path) -> Result<Self, KitError> {
         let folder = executable.parent().unwrap_or(Path::new("/"));
         if let Some(prefix) = folder.parent() {
-            let layout = Layout::INSTALLED;
-            if prefix.join(layout.lib).join(SHARED_LIBRARY).exists() {
-                return Ok(Self { root: prefix.to_owned(), layout });
+            for layout in [Layout::INSTALLED, Layout::MULTIARCH] {
+                if prefix.join(layout.lib).join(SHARED_LIBRARY).exists() {
+                    return Ok(Self { root: prefix.to_owned(), layout });
+                }
             }
         }
-        Self::of_build(profile_folder(folder))
+        let folder = profile_folder(folder);
+        if home::is_build_tree(folder) { Self::of_build(folder) } else { home::kit(executable) }
+    }
+
+    /// The kit in a folder that [`Kit::of_build`] filled before, whatever became of its parts.
+    pub(crate) fn made_before(folder: &Path) -> Option<Self> {
+        let kit = Self { root: folder.join(LINK), layout: Layout::BUILD_TREE };
+        kit.shared_library().is_file().then_some(kit)
     }
 
     /// The kit of a Cargo output folder such as `target/release`; assembles it when it is missing or older
@@ -121,7 +131,7 @@ impl Kit {
 
     /// Whether the kit is an installation rather than a part of a build tree.
     pub fn is_installed(&self) -> bool {
-        self.layout == Layout::INSTALLED
+        self.layout != Layout::BUILD_TREE
     }
 }
 

@@ -80,6 +80,23 @@ impl Layout {
         pkgconfig_dpu: "lib/pkgconfig-dpu",
     };
 
+    /// The shape of a Debian package: libraries of several architectures side by side.
+    pub const MULTIARCH: Self = if cfg!(target_arch = "aarch64") {
+        Self {
+            lib: "lib/aarch64-linux-gnu",
+            pkgconfig: "lib/aarch64-linux-gnu/pkgconfig",
+            pkgconfig_dpu: "lib/aarch64-linux-gnu/pkgconfig-dpu",
+            ..Self::INSTALLED
+        }
+    } else {
+        Self {
+            lib: "lib/x86_64-linux-gnu",
+            pkgconfig: "lib/x86_64-linux-gnu/pkgconfig",
+            pkgconfig_dpu: "lib/x86_64-linux-gnu/pkgconfig-dpu",
+            ..Self::INSTALLED
+        }
+    };
+
     /// Folder of the pkg-config files for a side.
     pub const fn pkgconfig_of(&self, side: Side) -> &'static str {
         match side {

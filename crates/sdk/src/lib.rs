@@ -14,14 +14,15 @@
 //! ```
 //!
 //! In a build tree [`Kit::locate`] assembles `target/<profile>/softdpu-sdk` on first use and again whenever
-//! the library or the headers have changed; an installed command uses the kit beside it. `cargo xtask dist`
-//! assembles the same kit in the shape of an installation ([`assemble()`] with [`Layout::INSTALLED`]).
+//! the library or the headers have changed; an installed command uses the kit beside it, one that `cargo install`
+//! installed builds its kit once. `cargo xtask dist` assembles the same kit in the shape of an installation ([`assemble()`] with [`Layout::INSTALLED`]).
 //!
 //! Everything is done with files and one call to the C compiler per library. No unsafe code.
 
 mod archive;
 mod assemble;
 mod error;
+mod home;
 mod kit;
 mod layout;
 mod link;

@@ -24,6 +24,9 @@ const COMPILERS: [&str; 3] = ["gcc", "cc", "clang"];
 /// System libraries that Rust's standard library refers to.
 const SYSTEM_LIBRARIES: [&str; 6] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
 
+/// What the library of check mode stands in for besides the C face: what programs give memory back with.
+const CHECK_OVER: [&str; 3] = ["free", "munmap", "mprotect"];
+
 /// What a static program has to name besides the archive; its compiler adds the unwinder by itself.
 pub(crate) const STATIC_LIBRARIES: [&str; 3] = ["-lpthread", "-ldl", "-lm"];
 
@@ -63,8 +66,10 @@ impl Linker {
 
     /// Makes `lib/libsoftdpu-check.so`. Its symbols have no version, so that they stand in for those of any version.
     pub(crate) fn checker(&self, archive: &Path, symbols: &[String], lib: &Path) -> Result<(), KitError> {
-        let script = self.version_script("", symbols, "check.map")?;
-        self.whole(archive, symbols, &script, lib, CHECK_LIBRARY)
+        let over: Vec<String> = CHECK_OVER.iter().map(|name| (*name).to_owned()).collect();
+        let symbols = [symbols, &over].concat();
+        let script = self.version_script("", &symbols, "check.map")?;
+        self.whole(archive, &symbols, &script, lib, CHECK_LIBRARY)
     }
 
     /// Makes a shared library of a static one.
