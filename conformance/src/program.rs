@@ -142,6 +142,13 @@ impl Program {
         outcome
     }
 
+    /// The same with one more variable in its environment.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     fn check_in(&self, kit: &Kit, work: &Path) -> std::io::Result<Outcome> {
         let runtime = work.join("runtime");
         // The runtime folder is the library's to make: it takes none that others may enter.
@@ -156,7 +163,8 @@ impl Program {
         for (key, _) in std::env::vars_os().filter(|(k, _)| k.to_string_lossy().starts_with("SOFTDPU_")) {
             command.env_remove(key);
         }
-        command.current_dir(work).env("SOFTDPU_RUNTIME_DIR", &runtime).envs(self.environment.iter().cloned());
+        command.current_dir(work).env("SOFTDPU_RUNTIME_DIR", &runtime).envs(extra());
+        command.envs(self.environment.iter().cloned());
         let (out, err) = (work.join("stdout"), work.join("stderr"));
         command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
         let status = wait(&mut command)?;
@@ -176,6 +184,14 @@ impl Program {
             }
         })
     }
+}
+
+/// `CONFORMANCE_ENV="NAME=value ..."`: what every program finds in its environment besides its own, so that all of them
+/// can be run with a seed or a plan of faults.
+fn extra() -> Vec<(String, String)> {
+    let all = std::env::var("CONFORMANCE_ENV").unwrap_or_default();
+    let pairs = all.split_whitespace().filter_map(|pair| pair.split_once('='));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// Compiles and runs the program of this name against the kit of this build; for tests.

@@ -22,9 +22,14 @@ pub mod telemetry;
 pub mod version;
 
 /// Before the first object: the board that contexts of this process run on. `SOFTDPU_BOARD=inline` asks for no worker
-/// threads: everything is carried out inside progress.
+/// threads: everything is carried out inside progress. A seed asks for that, too; with it, and with a plan of faults,
+/// instruments are installed.
 pub(crate) fn prepare() {
+    softdpu_faults::start::from_environment();
+    // After the others, so that it sees what comes of them.
+    softdpu_trace::start::from_environment();
     let inline = std::env::var_os("SOFTDPU_BOARD").is_some_and(|v| v == "inline");
+    let inline = inline || softdpu_faults::start::is_seeded();
     let board = if inline { softdpu_board::inline() } else { softdpu_board::threads() };
     softdpu_room::board::choose_for_process(board);
 }

@@ -31,6 +31,17 @@ pub mod card {
     };
 }
 
+/// Ends the trace of this process, if there is one ([`SessionBuilder::trace`]): its file is whole then. Happens by itself
+/// when the process ends.
+pub fn finish_trace() {
+    softdpu_trace::record::finish();
+}
+
+/// Failures on purpose, and schedules that repeat: plans for [`SessionBuilder::faults`].
+pub mod faults {
+    pub use softdpu_faults::plan::{Effect, Fault, Plan, PlanError, Which};
+}
+
 /// Telemetry: records, metrics, log events and flow records, in files and on their way to collectors.
 pub mod telemetry {
     #[doc(inline)]
@@ -191,9 +202,9 @@ pub mod eth {
 /// one process. [`manual::comch`] goes through all of it.
 pub mod comch {
     pub use softdpu_engines::comch::face::{
-        Client, ClientBuilder, Connection, Consumer, ConsumerBuilder, ConsumerId, Delivery, Imm, Incoming,
-        Message, MessageQueue, Opening, Opens, Payload, Producer, ProducerBuilder, Returned, Server,
-        ServerBuilder,
+        Arrived, Client, ClientBuilder, Connection, Consumer, ConsumerBuilder, ConsumerId, Delivery, Imm,
+        Incoming, Message, MessageQueue, Opening, Opens, Payload, Producer, ProducerBuilder, Returned,
+        Server, ServerBuilder,
     };
     pub use softdpu_engines::comch::{
         Caps, ComchClient, ComchConsumer, ComchProducer, ComchServer, Counters,

@@ -157,6 +157,9 @@ pub struct SessionBuilder {
     machine: Option<Machine>,
     cards: Option<MachineBuilder>,
     board: Option<Board>,
+    seed: Option<u64>,
+    faults: Option<softdpu_faults::Plan>,
+    trace: Option<PathBuf>,
 }
 
 impl SessionBuilder {
@@ -224,7 +227,65 @@ impl SessionBuilder {
         SessionBuilder { board: Some(board.into()), ..self }
     }
 
-    /// Opens the session. No thread is started before the first context runs.
+    /// Has contexts of this process that start from now on follow the schedule of a seed: how long tasks wait, and which
+    /// pass which where the contract promises no order, is the same in every run. The session has the inline board.
+    ///
+    /// ```
+    /// use softdpu::prelude::*;
+    /// # fn main() -> softdpu::Result<()> {
+    /// let session = Session::builder().seed(17).open()?;
+    /// assert_eq!(session.board().name(), "inline");
+    /// # Ok(()) }
+    /// ```
+    pub fn seed(self, seed: u64) -> Self {
+        SessionBuilder { seed: Some(seed), ..self }
+    }
+
+    /// Has tasks of contexts of this process that start from now on fail as a plan says.
+    ///
+    /// ```
+    /// use softdpu::dma::{Config, Dma, Memcpy};
+    /// use softdpu::faults::Plan;
+    /// use softdpu::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let plan = Plan::parse("[[fault]]\nengine = \"dma\"\ntask = 2\nerror = \"IO_FAILED\"")?;
+    /// let session = Session::builder().faults(plan).open()?;
+    /// # let device = session.first_with(EngineKind::Dma)?.open()?;
+    /// # let memory = Memory::heap(8192).access(Access::LOCAL_READ_WRITE).register(&[&device])?;
+    /// # let mut pe = ProgressEngine::new(&session)?;
+    /// # let mut dma = Context::<Dma>::start(&mut pe, &device, Config::default())?.wait(&mut pe)?;
+    /// # let (mut src, dst) = (memory.buf(..4096)?, memory.buf(4096..)?);
+    /// # src.push_slice(b"bytes")?;
+    /// let first = pe.run(dma.submit(Memcpy { src, dst })?);
+    /// let second = pe.run(dma.submit(first.task)?);
+    /// assert_eq!((first.result, second.result.unwrap_err().code()), (Ok(5), Code::IoFailed));
+    /// # Ok(()) }
+    /// ```
+    pub fn faults(self, plan: softdpu_faults::Plan) -> Self {
+        SessionBuilder { faults: Some(plan), ..self }
+    }
+
+    /// Writes what becomes of every task to a new file, for contexts of this process that start from now on: as
+    /// `softdpu run --trace` does. Viewers of Chrome and Perfetto open it, and `softdpu trace` reads it. It is whole when
+    /// the process ends, or after [`finish_trace`](crate::finish_trace).
+    ///
+    /// ```
+    /// use softdpu::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let file = std::env::temp_dir().join(format!("trace-{}.json", std::process::id()));
+    /// let session = Session::builder().trace(&file).board(Board::inline()).open()?;
+    /// # drop(session);
+    /// softdpu::finish_trace();
+    /// assert!(std::fs::read_to_string(&file)?.starts_with("["));
+    /// # std::fs::remove_file(&file)?;
+    /// # Ok(()) }
+    /// ```
+    pub fn trace(self, file: impl Into<PathBuf>) -> Self {
+        SessionBuilder { trace: Some(file.into()), ..self }
+    }
+
+    /// Opens the session. `SOFTDPU_SEED` and `SOFTDPU_FAULTS` are heeded as [`seed`](Self::seed) and
+    /// [`faults`](Self::faults) are. No thread is started before the first context runs.
     ///
     /// # Errors
     /// BadConfig (or what the configuration's error stands for) when the description of the machine is refused; the log
@@ -235,7 +296,14 @@ impl SessionBuilder {
             (None, Some(cards)) => cards.build().map_err(refused)?,
             (None, None) => Machine::from_env().map_err(refused)?,
         };
-        Ok(Session::new(machine, self.board.unwrap_or_default()))
+        softdpu_faults::start::from_environment();
+        let seeded = self.seed.is_some() || softdpu_faults::start::is_seeded();
+        softdpu_faults::start::install(self.seed.map(|seed| (seed, None)), self.faults);
+        // After the others, so that it sees what comes of them.
+        softdpu_trace::start::from_environment();
+        self.trace.map_or(Ok(()), |file| softdpu_trace::start::into_file(&file))?;
+        let board = if seeded { Board::inline() } else { self.board.unwrap_or_default() };
+        Ok(Session::new(machine, board))
     }
 }
 

@@ -29,4 +29,5 @@ pub use caps::{Caps, Kind};
 pub use hardware::{Compress, Config, Level};
 pub use task::{
     CompressDeflate, DecompressDeflate, DecompressLz4Block, DecompressLz4Stream, DeflateSums, Job, Lz4Sums,
+    sums,
 };

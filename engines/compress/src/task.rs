@@ -86,6 +86,26 @@ pub struct Job {
 }
 
 impl Job {
+    /// What is to be done.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Where the data comes from.
+    pub fn src(&self) -> Lent {
+        self.src
+    }
+
+    /// Where it goes.
+    pub fn dst(&self) -> Lent {
+        self.dst
+    }
+
+    /// For [`Kind::DecompressLz4Stream`]: are there block checksums, are blocks independent? As C says it.
+    pub fn lz4_flags(&self) -> (u8, u8) {
+        (self.block_checksums, self.independent_blocks)
+    }
+
     fn owning(kind: Kind, flags: (bool, bool), src: Buf, dst: Buf) -> Job {
         Job {
             kind,
@@ -103,7 +123,12 @@ impl Job {
     }
 }
 
-/// A job's result: CRC-32 in the low half, Adler-32 or XXH32 in the high half.
+/// A job's result, as a slot carries it: CRC-32 in the low half, Adler-32 or XXH32 in the high half.
+pub fn sums(crc: u32, other: u32) -> u64 {
+    pack(crc, other)
+}
+
+/// See [`sums`].
 pub(crate) fn pack(crc: u32, other: u32) -> u64 {
     u64::from(other) << 32 | u64::from(crc)
 }

@@ -27,7 +27,7 @@ use std::sync::Arc;
 const MEMCPY: usize = 0;
 /// Keys of the context's settings.
 const NUM_TASKS: u32 = 0;
-const ORDERED: u32 = 1;
+const ORDERED: u32 = softdpu_room::instrument::ORDERED;
 
 unsafe fn context<'a>(dma: *const Core, call: &str) -> Result<&'a Core> {
     // SAFETY: handles of this library, as the contract demands.

@@ -23,13 +23,15 @@ pub struct Memcpy<S = Buf, D = Buf> {
 pub struct Job(pub(crate) Pair);
 
 impl Job {
+    /// What is copied.
     #[inline(always)]
-    pub(crate) fn src(&self) -> Lent {
+    pub fn src(&self) -> Lent {
         self.0.src()
     }
 
+    /// Where it goes.
     #[inline(always)]
-    pub(crate) fn dst(&self) -> Lent {
+    pub fn dst(&self) -> Lent {
         self.0.dst()
     }
 }

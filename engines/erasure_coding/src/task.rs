@@ -30,6 +30,14 @@ pub struct Job {
 }
 
 impl Job {
+    /// Matrix, input and output of a job of the Rust face.
+    pub fn product(&self) -> Option<(Matrix, Lent, Lent)> {
+        match &self.factor {
+            Factor::Own(matrix) => Some((matrix.clone(), self.src, self.dst)),
+            Factor::Lent(_) => None,
+        }
+    }
+
     /// Looks at the matrix.
     ///
     /// # Errors

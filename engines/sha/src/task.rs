@@ -86,6 +86,11 @@ pub(crate) enum Owned {
 }
 
 impl Job {
+    /// Hash function, message and place of the digest of a job that is a whole message.
+    pub fn whole_message(&self) -> Option<(Algorithm, Lent, Lent)> {
+        self.whole.then(|| (self.hash.algorithm(), self.src, self.dst))
+    }
+
     /// Does it end with a digest?
     #[inline]
     pub(crate) fn is_last(&self) -> bool {

@@ -53,6 +53,10 @@ impl Engine for SyncEvents {
         Caps::of(function)
     }
 
+    fn class(_: &Job) -> Option<u8> {
+        None
+    }
+
     fn build(device: &Arc<Device>, config: Config) -> Result<(Box<dyn Work>, u32)> {
         let Some(event) = config.event else {
             log::error!(target: LOG, "context on {}: the configuration has no event", device.function().pci());

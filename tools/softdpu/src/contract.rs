@@ -8,7 +8,8 @@ use softdpu_card::EngineKind;
 
 use crate::message::Failure;
 
-const TABLE: &str = include_str!("../../../contract/functions.toml");
+// A link to the table of the workspace, so that a published package has it, too.
+const TABLE: &str = include_str!("../functions.toml");
 
 /// The table.
 #[derive(Debug, Deserialize)]

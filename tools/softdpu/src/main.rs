@@ -12,11 +12,14 @@ mod cc;
 mod contract;
 mod demo;
 mod devices;
+mod explore;
+mod faults;
 mod message;
 mod output;
 mod run;
 mod session;
 mod top;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -35,6 +38,8 @@ Commands:
   demo      take a file through the engines of the card and back, step by step
   cc        compile a C or C++ program for the card
   run       run a program with the card
+  explore   find a schedule under which a program fails
+  trace     read what 'run --trace' wrote: tables, a picture
   top       show what the processes that share the cards are doing
   bench     measure an engine
 
@@ -73,8 +78,10 @@ fn dispatch() -> Outcome {
             Some(demo::CARD) => demo::card(arguments),
             Some("bench") => bench::main(arguments),
             Some("top") => top::main(arguments),
+            Some("trace") => trace::main(arguments),
             Some("cc") => cc::main(arguments),
             Some("run") => run::main(arguments),
+            Some("explore") => explore::main(arguments),
             Some(bench::OWNER) => bench::owner(arguments),
             Some(bench::PEER) => bench::peer(arguments),
             Some(bench::RDMA_PEER) => bench::rdma_peer(arguments),

@@ -12,8 +12,10 @@ use lexopt::prelude::*;
 use softdpu_sdk::Kit;
 
 use crate::card::CardOptions;
+use crate::faults::FaultOptions;
 use crate::message::{Failure, Outcome};
 use crate::output;
+use crate::trace::Tracing;
 
 const HELP: &str = "\
 Runs a program with the software card.
@@ -34,27 +36,44 @@ Options:
   --fail-on-misuse            with --check: status 1 instead of 0 when something was found
   --json-report FILE          with --check: what was found as JSON; processes that the program starts
                               write FILE.PID
+  --faults FILE               make tasks fail as this plan says (docs/faults.md)
+  --seed N                    follow the schedule N: how long tasks wait, and which pass which where the contract
+                              promises no order, is decided by N; the card has no workers. Everything repeats
+                              in programs with one thread, what happens in one context in others
+  --only LIST                 with --seed: only these waits, as 'softdpu explore' prints them
+  --trace FILE                write what becomes of every task, and of those of processes that the program
+                              starts, to FILE, which viewers of Chrome and Perfetto and 'softdpu trace' read
+  --trace-limit MIB           with --trace: its greatest length (default 256)
+  --metrics WHERE             count tasks and how long they take, for 'softdpu top'; WHERE: top (nobody else),
+                              HOST:PORT (Prometheus asks there for /metrics), or a path such as ./metrics.prom
+                              (a file for it, written each second; %p in it: number of the process)
+  --probes                    have tasks come by the probes softdpu:task_submitted, task_begun, task_ended and
+                              others, at which bpftrace and perf can look on
   -h, --help                  this text
 
 Exit status: the program's own; 126 when it cannot be executed, 127 when there is no such program;
 1 when there is no library, 2 for wrong use. The options are checked before the program starts.
 ";
 
-/// Options of a later release: known, so that the answer is not a riddle.
-const LATER: [&str; 3] = ["faults", "seed", "trace"];
-
 pub(crate) fn main(mut arguments: Parser) -> Outcome {
     let mut card = CardOptions::default();
     let mut check = Check::default();
+    let mut tracing = Tracing::default();
+    let mut faults = FaultOptions::default();
     let program = loop {
         match arguments.next()? {
             Some(Short('h') | Long("help")) => return output::print(HELP),
-            Some(Long(name)) if LATER.contains(&name) => {
-                return Err(Failure::usage(format!("run: --{name} is not available yet in this version")));
+            Some(Long(name)) if FaultOptions::NAMES.contains(&name) => {
+                let name = name.to_owned();
+                faults.set(&name, arguments.value()?)?;
             }
             Some(Long("strict")) => card.set_strict(),
             Some(Long("check")) => check.on = true,
             Some(Long("fail-on-misuse")) => check.fail = true,
+            Some(Long("trace")) => tracing.file = Some(arguments.value()?),
+            Some(Long("probes")) => tracing.probes = true,
+            Some(Long("metrics")) => tracing.metrics = Some(arguments.value()?),
+            Some(Long("trace-limit")) => tracing.limit = Some(arguments.value()?),
             Some(Long("json-report")) => check.report = Some(arguments.value()?),
             Some(Long(name)) if CardOptions::NAMES.contains(&name) => {
                 let name = name.to_owned();
@@ -67,14 +86,18 @@ pub(crate) fn main(mut arguments: Parser) -> Outcome {
     };
     let program_arguments: Vec<OsString> = arguments.raw_args()?.collect();
     card.machine()?;
+    let faults = faults.environment()?;
     let kit = Kit::locate()?;
     let check = check.environment(&kit, &program)?;
+    let tracing = tracing.environment()?;
     let mut command = Command::new(&program);
     command
         .args(program_arguments)
         .env("LD_LIBRARY_PATH", library_path(&kit.lib_dir())?)
         .envs(card.environment())
-        .envs(check);
+        .envs(check)
+        .envs(faults)
+        .envs(tracing);
     Err(cannot_start(&program, &command.exec()))
 }
 
@@ -159,7 +182,7 @@ fn lacks_interpreter(elf: &[u8]) -> Option<bool> {
 }
 
 /// The kit before everything that was there.
-fn library_path(kit: &Path) -> Result<OsString, Failure> {
+pub(crate) fn library_path(kit: &Path) -> Result<OsString, Failure> {
     let before = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let before = env::split_paths(&before).filter(|p| !p.as_os_str().is_empty());
     let all = std::iter::once(kit.to_owned()).chain(before);

@@ -368,6 +368,21 @@ fn measurements_have_all_their_columns() {
 }
 
 #[test]
+fn engines_are_measured_from_either_side() {
+    let _watchdog = watchdog("engines_are_measured_from_either_side");
+    let folder = folder("bench sides");
+    for (side, comch) in [("host", true), ("dpu", false)] {
+        let mut bench = softdpu(&folder);
+        bench.args(["bench", "all", "--side", side, "--json", "--seconds", "0.01", "--sizes", "4K"]);
+        let document = json(&ok(bench.args(["--depth", "4"])));
+        let rows = document["rows"].as_array().unwrap();
+        let has = |engine| rows.iter().any(|row| row["engine"] == engine);
+        assert!(has("dma") && has("rdma"), "{side}");
+        assert_eq!(has("comch"), comch, "{side}");
+    }
+}
+
+#[test]
 fn memory_of_another_process_is_measured_in_every_reach() {
     let _watchdog = watchdog("memory_of_another_process_is_measured_in_every_reach");
     let folder = folder("bench between");

@@ -85,15 +85,18 @@ fn refusals_come_before_the_start() {
     let _watchdog = watchdog("refusals_come_before_the_start");
     let folder = folder("refusals");
     fs::write(folder.join("bad.toml"), "strict = true\nspeed = 3\n").unwrap();
+    fs::write(folder.join("plan.toml"), "[[fault]]\nengine = \"dma\"\ntask = 0\ndrop = true\n").unwrap();
     for (arguments, words) in [
         (&["--profile", "bf9"][..], &["bf9", "bf3"][..]),
         (&["--side", "left"], &["left", "dpu"]),
         (&["--config", "none.toml"], &["none.toml"]),
         (&["--config", "bad.toml"], &["bad.toml:2:1", "speed"]),
         (&["--fail-on-misuse"], &["go with --check"]),
-        (&["--faults", "plan.toml"], &["--faults", "not available yet"]),
-        (&["--seed=3"], &["--seed", "not available yet"]),
-        (&["--trace", "t"], &["--trace", "not available yet"]),
+        (&["--faults", "none.toml"], &["none.toml"]),
+        (&["--faults", "plan.toml"], &["plan.toml:3:8", "task"]),
+        (&["--seed=-3"], &["--seed", "-3"]),
+        (&["--only=1.2"], &["--only", "--seed"]),
+        (&["--seed=3", "--only=1"], &["--only", "2.17"]),
         (&["--json-report", "r"], &["go with --check"]),
         (&["--chek"], &["--chek"]),
     ] {

@@ -35,7 +35,7 @@ pub(crate) fn folder(test: &str) -> PathBuf {
 /// A command that starts in `folder`, without what the surrounding shell may say about cards and libraries.
 pub(crate) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
-    for variable in ["SIDE", "PROFILE", "CONFIG", "STRICT", "LOG"] {
+    for variable in ["SIDE", "PROFILE", "CONFIG", "STRICT", "LOG", "TRACE", "METRICS"] {
         command.env_remove(format!("SOFTDPU_{variable}"));
     }
     for variable in ["LD_LIBRARY_PATH", "PKG_CONFIG_PATH", "CC", "CXX"] {
