@@ -21,6 +21,18 @@ static struct app_line line;
 static struct doca_comch_connection *served;
 static uint32_t come, refused, gone;
 
+static void mark(const char *name)
+{
+	FILE *file = fopen(name, "wb");
+
+	MUST_BE(file != NULL && fclose(file) == 0);
+}
+
+static int step(const char *name)
+{
+	return access(name, R_OK) == 0;
+}
+
 static void on_connect(struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *peer,
 		       uint8_t ok)
 {
@@ -42,7 +54,8 @@ static void on_disconnect(struct doca_comch_event_connection_status_changed *eve
 	(void)event;
 	if (ok && peer == served) {
 		served = NULL;
-		gone++;
+		/* That a guest has left may be told after the next one has come: the host waits for this. */
+		mark(++gone == 1 ? "free1" : "free2");
 	}
 }
 
@@ -97,11 +110,6 @@ static void close_shop(void)
 	CHECK_OK(doca_pe_destroy(line.pe));
 	CHECK_OK(doca_dev_rep_close(line.rep));
 	CHECK_OK(doca_dev_close(line.dev));
-}
-
-static int step(const char *name)
-{
-	return access(name, R_OK) == 0;
 }
 
 static void card(void)
@@ -187,13 +195,6 @@ static pid_t in_child(void (*run)(void))
 	return child;
 }
 
-static void mark(const char *name)
-{
-	FILE *file = fopen(name, "wb");
-
-	MUST_BE(file != NULL && fclose(file) == 0);
-}
-
 /* Is served, and then killed. */
 static void first_client(void)
 {
@@ -236,6 +237,8 @@ static void host(void)
 	CHECK_U64(status, 0);
 	kill(first, SIGKILL);
 	MUST_BE(waitpid(first, &status, 0) == first);
+	while (!step("free1"))
+		app_nap();
 	prepare(&own);
 	reach(&own);
 	agree(&own, 2, 2);
@@ -243,6 +246,8 @@ static void host(void)
 	while (own.state != DOCA_CTX_STATE_IDLE)
 		app_line_turn(&own);
 	MUST(doca_comch_client_destroy(own.client));
+	while (!step("free2"))
+		app_nap();
 	/* The third visit outlives the shop. */
 	reach(&own);
 	agree(&own, VERSION, VERSION);

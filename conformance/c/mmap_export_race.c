@@ -27,8 +27,8 @@ static void one_more(struct rig *rig, struct doca_dma_task_memcpy *task)
 {
 	if (rig->status[(rig->good + rig->bad - 1) % RIG_LOG] == DOCA_SUCCESS)
 		__atomic_add_fetch(&copied, 1, __ATOMIC_RELEASE);
-	if (rig->good + rig->bad > RIG_LOG / 2)
-		rig->good = rig->bad = 0;
+	if (rig->bad == 0 && rig->good > RIG_LOG / 2)
+		rig->good = 0;
 	if (rig_state(rig) == DOCA_CTX_STATE_RUNNING && rig->bad == 0) {
 		MUST(doca_buf_reset_data_len(doca_dma_task_memcpy_get_dst(task)));
 		MUST(doca_task_submit(doca_dma_task_memcpy_as_task(task)));

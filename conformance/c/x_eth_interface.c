@@ -39,7 +39,14 @@ static void received_cb(struct doca_eth_rxq_task_recv *task, union doca_data use
 	CHECK_U64(len, 60);
 	memcpy(&newest, (uint8_t *)data + 14, 4);
 	CHECK_OK(doca_buf_reset_data_len(pkt));
-	CHECK_OK(doca_task_submit(doca_eth_rxq_task_recv_as_doca_task(task)));
+	if (eth_state(doca_eth_rxq_as_doca_ctx(rxq)) == DOCA_CTX_STATE_RUNNING) {
+		CHECK_OK(doca_task_submit(doca_eth_rxq_task_recv_as_doca_task(task)));
+		return;
+	}
+	/* A late frame, reported while the queue stops: its task is over as the flushed ones are. */
+	flushed++;
+	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
+	doca_task_free(doca_eth_rxq_task_recv_as_doca_task(task));
 }
 
 static void flushed_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)

@@ -221,7 +221,8 @@ fn first_use_by_two_commands_at_once() {
     let folder = folder("first use");
     let build = kit().root().parent().unwrap().to_owned();
     let profile = folder.join("target/debug");
-    fs::create_dir_all(&profile).unwrap();
+    // What tells an output folder of Cargo from a place where programs are installed.
+    fs::create_dir_all(profile.join("deps")).unwrap();
     // A link, since a copy could not be run while another test's child still holds it open for writing.
     fs::hard_link(env!("CARGO_BIN_EXE_softdpu"), profile.join("softdpu")).unwrap();
     let fresh = || command(profile.join("softdpu"), &folder);

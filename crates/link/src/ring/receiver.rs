@@ -28,10 +28,10 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// The reading end of a ring; see [`Sender::new`].
+    /// The reading end of a ring; see [`Sender::new`](super::Sender::new).
     ///
     /// # Panics
-    /// As [`Sender::new`].
+    /// As [`Sender::new`](super::Sender::new).
     pub fn new(segment: Arc<Segment>, at: usize, data: usize) -> Receiver {
         Receiver { place: Place::new(segment, at, data), head: 0, published: 0, tail: 0, front: None }
     }

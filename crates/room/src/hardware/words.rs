@@ -5,7 +5,8 @@
 pub enum Begun {
     /// It runs.
     Running,
-    /// It runs when the hardware asks for it ([`Port::run`]), or becomes idle again ([`Port::give_up`]).
+    /// It runs when the hardware asks for it ([`Port::run`](super::Port::run)), or becomes idle again
+    /// ([`Port::give_up`](super::Port::give_up)).
     Later,
 }
 
