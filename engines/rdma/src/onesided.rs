@@ -6,10 +6,15 @@ use crate::job::{Job, Op, Opcode};
 use crate::link::{Link, Step, Tools, claim};
 use crate::send::put;
 use crate::srq::Letter;
-use softdpu_memory::copy::{STREAM_FROM, commit};
+use softdpu_memory::copy::commit;
 use softdpu_memory::node::Node;
 use softdpu_memory::peer::{self, Change, Use};
 use softdpu_status::Result;
+
+/// From this many bytes on a transfer bypasses the cache. Twice what the copies of the DMA engine need for it, which share
+/// theirs with a worker: one core alone is served as well by the cache up to there, and some processors move 4 MiB that lie
+/// in it at twice the rate.
+const STREAM_FROM: u64 = 8 << 20;
 
 /// May peers do this with memory of the context at the other end?
 pub(crate) fn admitted(link: &Link, what: Use) -> Option<()> {
