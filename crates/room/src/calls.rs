@@ -59,12 +59,11 @@ impl Calls {
         for slot in slots.iter().rev() {
             let kind = &self.kinds[slot.op() % KINDS];
             let [success, failure] = &kind.calls;
-            match gated {
-                true => {
-                    let [success, failure] = crate::gate::stand_ins();
-                    slot.set_calls(success as *mut (), failure as *mut ());
-                }
-                false => slot.set_calls(success.load(Ordering::Relaxed), failure.load(Ordering::Relaxed)),
+            if gated {
+                let [success, failure] = crate::gate::stand_ins();
+                slot.set_calls(success as *mut (), failure as *mut ());
+            } else {
+                slot.set_calls(success.load(Ordering::Relaxed), failure.load(Ordering::Relaxed));
             }
             self.put(slot);
         }

@@ -14,10 +14,15 @@ use std::time::Duration;
 pub(crate) struct Watchdog(#[expect(dead_code, reason = "closing the channel is the signal")] Sender<()>);
 
 pub(crate) fn watchdog(test: &'static str) -> Watchdog {
+    watchdog_after(Duration::from_secs(300), test)
+}
+
+/// For tests that build.
+pub(crate) fn watchdog_after(limit: Duration, test: &'static str) -> Watchdog {
     let (alive, gone) = channel::<()>();
     thread::spawn(move || {
-        if gone.recv_timeout(Duration::from_secs(300)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-            eprintln!("{test}: still running after 300 s");
+        if gone.recv_timeout(limit) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            eprintln!("{test}: still running after {} s", limit.as_secs());
             std::process::abort();
         }
     });
