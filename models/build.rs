@@ -46,6 +46,7 @@ const CUTS: &[(&str, &str, &str, &[&str])] = &[
         ],
     ),
     ("active.rs", "", "context.rs", &["active"]),
+    ("part_bytes.rs", "", "carry.rs", &["part_bytes"]),
     (
         "carry.rs",
         "Core",

@@ -221,6 +221,7 @@ mod cut {
         Worked,
     }
     include!(concat!(env!("OUT_DIR"), "/cut_context.rs"));
+    include!(concat!(env!("OUT_DIR"), "/cut_part_bytes.rs"));
     include!(concat!(env!("OUT_DIR"), "/cut_carry.rs"));
     include!(concat!(env!("OUT_DIR"), "/cut_active.rs"));
     include!(concat!(env!("OUT_DIR"), "/cut_prepare.rs"));

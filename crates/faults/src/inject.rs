@@ -3,7 +3,7 @@
 use crate::plan::{Effect, Fault, Plan, Which};
 use crate::record::Record;
 use crate::sync::{AtomicUsize, Ordering};
-use softdpu_room::instrument::{Begin, Context, End, Instrument, Task};
+use softdpu_room::instrument::{Begin, Context, Decider, End, Task};
 use softdpu_status::Code;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -132,7 +132,7 @@ impl Faults {
     }
 }
 
-impl Instrument for Faults {
+impl Decider for Faults {
     fn admit(&self, task: &Task<'_>) -> Result<(), Code> {
         let context = task.context();
         let kind = task.kind().map(|k| k.1);

@@ -1,6 +1,6 @@
 //! Failures that happen on purpose, and schedules that happen again.
 //!
-//! Both are [instruments](softdpu_room::instrument): they sit between a program and the engines, and no engine knows of
+//! Both are [deciders](softdpu_room::instrument::Decider): they sit between a program and the engines, and no engine knows of
 //! them. [`plan`] reads what is to fail and refuses what cannot be meant; [`inject`] makes it fail; [`schedule`] decides
 //! from a seed how long tasks wait and which pass which; [`start`] installs what the environment asks for.
 //!

@@ -6,7 +6,7 @@
 
 use crate::mix;
 use crate::record::Record;
-use softdpu_room::instrument::{Begin, Context, End, Instrument, Task};
+use softdpu_room::instrument::{Begin, Context, Decider, End, Task};
 use softdpu_status::Code;
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -159,7 +159,7 @@ impl Schedule {
     }
 }
 
-impl Instrument for Schedule {
+impl Decider for Schedule {
     fn submitted(&self, task: &Task<'_>) {
         let context = task.context();
         let waits = self.waits(context.number(), task.number());

@@ -22,10 +22,10 @@ pub const RECORD: &str = crate::record::VARIABLE;
 pub fn install(seed: Option<(u64, Option<Only>)>, plan: Option<Plan>) {
     let number = seed.as_ref().map(|seed| seed.0);
     if let Some((seed, only)) = seed {
-        instrument::install(Arc::new(Schedule::new(seed, only)));
+        instrument::decide(Arc::new(Schedule::new(seed, only)));
     }
     if let Some(plan) = plan {
-        instrument::install(Arc::new(Faults::new(plan, number)));
+        instrument::decide(Arc::new(Faults::new(plan, number)));
     }
 }
 

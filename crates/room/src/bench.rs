@@ -83,7 +83,7 @@ impl Core {
     /// # Errors
     /// NoMemory; nothing changes then.
     pub(crate) fn equip(&'static self, work: Box<dyn Work>, pools: &[(u8, u32)]) -> Result<()> {
-        let (unordered, gated) = (work.unordered(), work.gate().is_some());
+        let (unordered, gated, watched) = (work.unordered(), work.gate().is_some(), work.watched().is_some());
         let total: u32 = pools.iter().map(|p| p.1).sum();
         let extra = if self.is_local() { 0 } else { total };
         let mut slots = Vec::new();
@@ -96,7 +96,11 @@ impl Core {
             if gated {
                 main.gate();
             }
-            Ok((main, if self.is_local() { None } else { Some(Lane::new(total + extra, unordered)?) }))
+            let mut second = if self.is_local() { None } else { Some(Lane::new(total + extra, unordered)?) };
+            if watched {
+                core::iter::once(&mut main).chain(&mut second).for_each(Lane::watch);
+            }
+            Ok((main, second))
         });
         let (main, second) = match lanes {
             Ok(lanes) => lanes,

@@ -13,6 +13,13 @@ pub const SPLIT_FROM: u64 = 64 << 10;
 /// Most bytes of one part.
 pub const PART_BYTES: u64 = 256 << 10;
 
+/// Bytes of each part but the last of a job of `total` bytes: at least two parts where both are worth a worker, at most
+/// [`PART_BYTES`] each unless there were too many.
+pub fn part_bytes(total: u64) -> u64 {
+    let least = total.div_ceil(crate::parts::MOST);
+    total.div_ceil(2).next_multiple_of(4096).clamp(SPLIT_FROM, PART_BYTES).max(least)
+}
+
 impl Core {
     /// C: the program freed it in flight, so that it is given back flushed. (A future that was dropped lets its task go on.)
     #[inline(always)]
@@ -78,13 +85,9 @@ impl Core {
     fn open_large(&self, slot: &'static Slot, lane: &Lane, shape: Shape) -> bool {
         match self.work().open(slot) {
             Ok(total) => {
-                // Parts: at least two where both are worth a worker, at most PART_BYTES each.
-                let least = total.div_ceil(crate::parts::MOST);
                 let size = match shape {
-                    Shape::Parts => {
-                        total.div_ceil(2).next_multiple_of(4096).clamp(SPLIT_FROM, PART_BYTES).max(least)
-                    }
-                    Shape::Steps => PART_BYTES.max(least),
+                    Shape::Parts => part_bytes(total),
+                    Shape::Steps => PART_BYTES.max(total.div_ceil(crate::parts::MOST)),
                     _ => total.max(1),
                 };
                 slot.enlarge(shape, total, size.min(u64::from(u32::MAX)));

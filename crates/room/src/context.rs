@@ -191,7 +191,7 @@ impl Core {
     }
 
     pub(crate) fn set_state(&self, state: State) {
-        let express = state == State::Running && !self.lane().is_unordered();
+        let express = state == State::Running && !self.lane().is_special();
         self.express.store(u8::from(express), Ordering::Relaxed);
         self.set_open(state == State::Running);
         self.state.store(state as u8, Ordering::Release);

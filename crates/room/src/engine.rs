@@ -4,6 +4,7 @@ use crate::context::Core;
 use crate::gate::Gate;
 use crate::hardware::Begun;
 use crate::slot::Slot;
+use crate::watch::Watched;
 use softdpu_card::{EngineKind, Function};
 use softdpu_memory::device::Device;
 use softdpu_status::{Code, Error, Result};
@@ -20,6 +21,23 @@ pub struct EngineInfo {
     pub tasks: &'static [&'static str],
     /// Does a failed task stop the context?
     pub fatal: bool,
+}
+
+impl EngineInfo {
+    /// How many tasks a context on `device` has room for: what was asked for, or `usual` when nothing was.
+    ///
+    /// # Errors
+    /// InvalidValue when that is more than `limit`, what the device takes; the log names both.
+    pub fn room_for(&self, device: &Device, asked: u32, usual: u32, limit: u32) -> Result<u32> {
+        let count = if asked == 0 { usual } else { asked };
+        if count > limit {
+            let (name, pci) = (self.name, device.function().pci());
+            log::error!(target: &format!("softdpu::{name}"),
+                "{name} context on {pci}: {count} tasks asked for, limit {limit}");
+            return Err(Error::new(Code::InvalidValue, "more tasks than the device takes"));
+        }
+        Ok(count)
+    }
 }
 
 /// An engine: names and types.
@@ -229,7 +247,11 @@ pub trait Work: Send + Sync {
     fn gate(&self) -> Option<&Gate> {
         None
     }
-    /// Lock holder: a task of an engine behind a gate is through.
+    /// Who tells the observers around it, if there are any and no gate.
+    fn watched(&self) -> Option<&Watched> {
+        None
+    }
+    /// Lock holder: a task of an engine behind a gate, or that is watched, is through.
     fn came_back(&self, slot: &'static Slot) {
         let _ = slot;
     }

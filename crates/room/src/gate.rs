@@ -1,4 +1,4 @@
-//! The gate around the engine of a context: instruments see every task that goes in and comes out, and say when.
+//! The gate around the engine of a context: deciders see every task that goes in and comes out, and say when.
 //!
 //! To the rest of the room it is an engine with peers, which takes tasks in turns and completes them in its own order. So
 //! nothing takes a short way, and between an engine that is through with a task and the program that is told so there is
@@ -12,9 +12,9 @@ use crate::calls::Completion;
 use crate::context::{Core, State};
 use crate::engine::{Shape, Work};
 use crate::hardware::Begun;
-use crate::instrument::{Context, Instrument, ORDERED, Task};
+use crate::instrument::{Context, Decider, Installed, ORDERED, Task};
 use crate::slot::Slot;
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::watch::{Returned, Watch, Watched};
 use line::Lines;
 use softdpu_status::{Code, Error, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,75 +24,70 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[doc(hidden)]
 pub struct Gate {
     inner: Box<dyn Work>,
-    core: &'static Core,
-    number: u32,
-    instruments: Box<[Arc<dyn Instrument>]>,
-    /// Tasks accepted. Written by the submitting side, and for what handlers post by the landing side.
-    count: &'static AtomicU64,
+    deciders: Vec<Arc<dyn Decider>>,
+    watch: Watch,
     reorders: bool,
     lines: Mutex<Lines>,
     /// What the engine behind it is through with, until the turn is over.
     back: Mutex<Vec<&'static Slot>>,
 }
 
+/// `inner` as a context gets it: behind a gate if there are deciders, watched if there are observers alone.
+pub(crate) fn equipped(inner: Box<dyn Work>, core: &'static Core) -> Box<dyn Work> {
+    let Installed { observers, deciders } = crate::instrument::installed();
+    // The library's own helpers have no tasks of the program's.
+    if observers.is_empty() && deciders.is_empty() || core.info().tasks.is_empty() {
+        return inner;
+    }
+    let watch = Watch::new(core, observers);
+    if deciders.is_empty() {
+        return Box::new(Watched::new(inner, watch));
+    }
+    // Unless the program asked for the order of submission.
+    let ordered = core.setting(ORDERED).is_some_and(|on| on != 0);
+    let reorders = !ordered && deciders.iter().any(|d| d.reorders());
+    let lines = Mutex::new(Lines::default());
+    let back = Mutex::new(Vec::new());
+    Box::new(Gate { inner, deciders, watch, reorders, lines, back })
+}
+
 impl Gate {
-    /// A gate around `inner` if any instrument is installed.
-    pub(crate) fn around(inner: Box<dyn Work>, core: &'static Core) -> Box<dyn Work> {
-        let instruments = crate::instrument::installed();
-        // The library's own helpers have no tasks of the program's.
-        if instruments.is_empty() || core.info().tasks.is_empty() {
-            return inner;
-        }
-        let (number, count) = known(core);
-        // Unless the program asked for the order of submission.
-        let ordered = core.setting(ORDERED).is_some_and(|on| on != 0);
-        let reorders = !ordered && instruments.iter().any(|i| i.reorders());
-        let lines = Mutex::new(Lines::default());
-        let back = Mutex::new(Vec::new());
-        Box::new(Gate { inner, core, number, instruments, count, reorders, lines, back })
+    fn core(&self) -> &'static Core {
+        self.watch.core()
     }
 
-    pub(crate) fn core(&self) -> &'static Core {
-        self.core
-    }
-
-    pub(crate) fn number(&self) -> u32 {
-        self.number
-    }
-
-    /// Does any instrument refuse allocations?
+    /// Does any decider refuse allocations?
     pub(crate) fn allocates(&self) -> bool {
-        self.instruments.iter().any(|i| i.allocates())
+        self.deciders.iter().any(|d| d.allocates())
     }
 
     /// Asks whether a task may be allocated.
     ///
     /// # Errors
-    /// What an instrument answers.
+    /// What a decider answers.
     pub(crate) fn may_allocate(&self, kind: usize) -> Result<(), Code> {
-        self.instruments.iter().try_for_each(|i| i.may_allocate(&self.context(), kind))
+        self.deciders.iter().try_for_each(|d| d.may_allocate(&self.context(), kind))
     }
 
-    fn context(&self) -> Context<'_> {
-        Context { core: self.core, number: self.number }
+    pub(crate) fn context(&self) -> Context<'_> {
+        self.watch.context()
     }
 
-    fn task<'a>(&'a self, slot: &'a Slot) -> Task<'a> {
+    fn task(&self, slot: &Slot) -> Task<'_> {
         self.task_as(slot, slot.number())
     }
 
-    fn task_as<'a>(&'a self, slot: &'a Slot, number: u64) -> Task<'a> {
-        let kind = if self.core.is_local() { Some(slot.op()) } else { self.inner.kind(slot) };
-        Task { gate: self, slot, number, kind }
+    fn task_as(&self, slot: &Slot, number: u64) -> Task<'_> {
+        Task { gate: self, id: self.watch.task(slot, number, || self.inner.kind(slot)) }
     }
 
     /// Is the task accepted? On success it has its number.
     fn pass(&self, slot: &Slot, inner: impl FnOnce() -> Result<()>) -> Result<()> {
-        let task = self.task_as(slot, self.count.load(Ordering::Relaxed) + 1);
-        let asked = self.instruments.iter().try_for_each(|i| i.admit(&task));
+        let task = self.task_as(slot, self.watch.next_number());
+        let asked = self.deciders.iter().try_for_each(|d| d.admit(&task));
         let asked = asked.map_err(|code| Error::new(code, "refused by a fault that was asked for"));
         if let Err(error) = asked.and_then(|()| inner()) {
-            self.instruments.iter().for_each(|i| i.refused(&task, error.code()));
+            self.watch.refused(&task.id, error.code());
             return Err(error);
         }
         self.number_it(slot);
@@ -100,9 +95,10 @@ impl Gate {
     }
 
     fn number_it(&self, slot: &Slot) {
-        slot.set_number(self.count.fetch_add(1, Ordering::Relaxed) + 1);
-        let task = self.task(slot);
-        self.instruments.iter().for_each(|i| i.submitted(&task));
+        let number = self.watch.accept(slot);
+        let task = self.task_as(slot, number);
+        self.deciders.iter().for_each(|d| d.submitted(&task));
+        self.watch.submitted(&task.id);
     }
 
     fn lines(&self) -> MutexGuard<'_, Lines> {
@@ -113,43 +109,13 @@ impl Gate {
         self.back.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells of a part of a large task around `work`. The task may be reported to the program as soon as that is done.
-    fn as_part<R>(&self, slot: &Slot, work: impl FnOnce() -> R) -> R {
-        let task = self.task(slot);
-        self.instruments.iter().for_each(|i| i.part(&task, false));
-        let result = work();
-        self.instruments.iter().for_each(|i| i.part(&task, true));
-        result
-    }
-
     /// Tells of a callback around `call`.
-    fn around_callback(&self, task: &Task<'_>, call: impl FnOnce()) {
-        struct Over<'a>(&'a Gate, &'a Task<'a>);
-        impl Drop for Over<'_> {
-            fn drop(&mut self) {
-                self.0.instruments.iter().for_each(|i| i.returned(self.1));
-            }
-        }
-        self.instruments.iter().for_each(|i| i.delivered(task));
-        let over = Over(self, task);
+    fn around_callback(&self, slot: &Slot, call: impl FnOnce()) {
+        let task = self.task(slot).id;
+        self.watch.delivered(&task);
+        let _returned = Returned(&self.watch, task);
         call();
-        drop(over);
     }
-}
-
-/// The number of a context, and the count of its tasks: kept for as long as the context lives, over restarts.
-fn known(core: &'static Core) -> (u32, &'static AtomicU64) {
-    static NEXT: AtomicU32 = AtomicU32::new(1);
-    let number = match core.number.load(Ordering::Relaxed) {
-        0 => {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            core.number.store(number, Ordering::Relaxed);
-            core.submitted.store(0, Ordering::Relaxed);
-            number
-        }
-        known => known,
-    };
-    (number, &core.submitted)
 }
 
 impl Work for Gate {
@@ -158,7 +124,11 @@ impl Work for Gate {
     }
     /// C looks at the parameters here and is admitted later; Rust has no other look.
     fn check(&self, slot: &Slot) -> Result<()> {
-        if self.core.is_local() { self.inner.check(slot) } else { self.pass(slot, || self.inner.check(slot)) }
+        if self.core().is_local() {
+            self.inner.check(slot)
+        } else {
+            self.pass(slot, || self.inner.check(slot))
+        }
     }
     fn admit(&self, slot: &Slot) -> Result<(), Code> {
         let passed = self.pass(slot, || self.inner.admit(slot).map_err(Error::from));
@@ -172,7 +142,11 @@ impl Work for Gate {
     }
     fn run(&self, slot: &Slot) {
         // Whole tasks that a worker carries out; small ones are told of by who begins them.
-        if slot.is_large() { self.as_part(slot, || self.inner.run(slot)) } else { self.inner.run(slot) }
+        if slot.is_large() {
+            self.watch.as_part(&self.task(slot).id, || self.inner.run(slot));
+        } else {
+            self.inner.run(slot);
+        }
     }
     fn kind(&self, slot: &Slot) -> Option<usize> {
         self.inner.kind(slot)
@@ -190,10 +164,10 @@ impl Work for Gate {
         self.inner.open(slot)
     }
     fn part(&self, slot: &Slot, from: u64, len: u64) -> Result<(), Code> {
-        self.as_part(slot, || self.inner.part(slot, from, len))
+        self.watch.as_part(&self.task(slot).id, || self.inner.part(slot, from, len))
     }
     fn step(&self, slot: &Slot, from: u64, len: u64) -> Result<(), Code> {
-        self.as_part(slot, || self.inner.step(slot, from, len))
+        self.watch.as_part(&self.task(slot).id, || self.inner.step(slot, from, len))
     }
     fn close(&self, slot: &Slot, total: u64) -> Result<u64, Code> {
         self.inner.close(slot, total)
@@ -205,7 +179,7 @@ impl Work for Gate {
         self.inner.discard(slot);
     }
     fn handle(&self, core: &'static Core, slot: &'static Slot) {
-        self.around_callback(&self.task(slot), || self.inner.handle(core, slot));
+        self.around_callback(slot, || self.inner.handle(core, slot));
     }
     fn turn(&self, core: &'static Core) -> bool {
         if self.inner.unordered() { self.turn_peers(core) } else { self.turn_computed(core) }
@@ -214,10 +188,10 @@ impl Work for Gate {
         true
     }
     fn start(&self, core: &'static Core) -> Result<Begun> {
-        self.instruments.iter().for_each(|i| i.started(&self.context()));
+        self.watch.started();
         let begun = self.inner.start(core);
         if begun.is_err() {
-            self.instruments.iter().for_each(|i| i.idle(&self.context()));
+            self.watch.idle();
         }
         begun
     }
@@ -227,10 +201,10 @@ impl Work for Gate {
             && let Some(slot) = outbox.lane.front()
         {
             outbox.lane.pop_front();
-            pe.deliver(core, slot);
+            pe.deliver::<false>(core, slot);
             return true;
         }
-        self.instruments.iter().all(|i| i.may_tell(&self.context())) && self.inner.event(core)
+        self.deciders.iter().all(|d| d.may_tell(&self.context())) && self.inner.event(core)
     }
     fn is_pending(&self, core: &'static Core) -> bool {
         let outbox = core.outbox().is_some_and(|b| b.lane.has_queued() || b.lane.front().is_some());
@@ -239,7 +213,7 @@ impl Work for Gate {
     /// Also for engines that compute: a submit that finds the progress engine armed wakes it.
     fn rouse(&self) {
         self.inner.rouse();
-        if let Some(pe) = self.core.engine().filter(|pe| pe.signal().is_armed()) {
+        if let Some(pe) = self.core().engine().filter(|pe| pe.signal().is_armed()) {
             pe.signal().raise();
         }
     }
@@ -251,7 +225,7 @@ impl Work for Gate {
     }
     fn idle(&self, core: &'static Core) {
         self.inner.idle(core);
-        self.instruments.iter().for_each(|i| i.idle(&self.context()));
+        self.watch.idle();
     }
 }
 
@@ -275,7 +249,7 @@ fn observe(slot: *const Slot, task: u64, ctx: u64, failed: bool) {
     match core.work().gate() {
         // The context may become idle and lose its engine in the callback, but not before it returned: a task is
         // being reported.
-        Some(gate) => gate.around_callback(&gate.task(slot), call),
+        Some(gate) => gate.around_callback(slot, call),
         None => call(),
     }
 }

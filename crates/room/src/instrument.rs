@@ -1,15 +1,14 @@
-//! Instruments: what looks on while tasks fly, or meddles with them. Traces and metrics do the first, faults and
-//! schedules the second.
+//! Instruments: what looks on while tasks fly, and what meddles with them. Traces, metrics and probes are [`Observer`]s,
+//! faults and schedules are [`Decider`]s.
 //!
-//! Contexts that start while an instrument is installed have a gate around their engine (`gate.rs`), through which every
+//! A context that starts while there are observers alone is watched (`watch.rs`): its tasks go their short ways, and every
+//! step is told. One that starts while there is a decider has a gate around its engine (`gate.rs`), through which every
 //! task goes: nothing takes a short way there. Contexts that start while none is installed know nothing of all this, and
 //! spend no instruction on it.
 
 use crate::context::Core;
 use crate::engine::EngineInfo;
 use crate::gate::Gate;
-use crate::progress::TO_HANDLER;
-use crate::slot::Slot;
 use core::fmt::Debug;
 use softdpu_status::Code;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,7 +16,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// The setting of a context that says that its program asked for completions in the order of submission (C).
 pub const ORDERED: u32 = u32::MAX;
 
-/// A context behind a gate.
+/// A context that instruments know of.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     pub(crate) core: &'a Core,
@@ -35,9 +34,139 @@ impl Context<'_> {
         self.core.info()
     }
 
+    /// Are submit and progress one thread at a time (C)?
+    pub fn is_local(&self) -> bool {
+        self.core.is_local()
+    }
+
+    /// Do its tasks go their short ways, carried out by threads of this process? (Not those behind a gate.)
+    pub fn computes(&self) -> bool {
+        !self.core.work().unordered()
+    }
+
     /// The context itself; C programs have its address as their handle.
     pub fn core(&self) -> &Core {
         self.core
+    }
+}
+
+/// Which task: what observers are told. Context and number together say it for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskId {
+    /// Number of its context, from 1.
+    pub context: u32,
+    /// Which of its engine's task kinds; [`TaskId::NO_KIND`] where the engine does not say (some, in Rust).
+    pub kind: u8,
+    /// Its number in the context, in the order of submission, from 1; not reset when the context starts anew. Of a task
+    /// that is refused, the number it would have had.
+    pub number: u64,
+    /// Its address; C programs have it as their handle. Not for ever the same task.
+    pub address: usize,
+}
+
+impl TaskId {
+    /// The kind is not known.
+    pub const NO_KIND: u8 = u8::MAX;
+
+    /// A draw of 0 to 15 that depends on the number alone: for observers that look closely at some of many tasks.
+    #[inline(always)]
+    #[must_use]
+    pub fn draw(&self) -> u64 {
+        // Neighbours differ, and no period of a program is one of this.
+        self.number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60
+    }
+}
+
+/// Looks on. Every method has a default that does nothing.
+///
+/// Per task, in this order: submitted, what carries it out, ended, and delivered and returned where a callback or handler is
+/// called (not for futures, which are woken, nor for steps of a graph). What carries it out is begun and worked (small
+/// tasks), begun alone (engines with peers), or parts (large tasks). Several of these in one are told in one call by
+/// [`Observer::carried_out`], [`Observer::landed`] and [`Observer::at_once`], which tell them one by one unless an observer
+/// does better.
+///
+/// # Threads
+/// Methods run on whatever thread submits or progresses, or on a worker, and mostly with the lane of the context locked:
+/// they must be short, must not call the library, and must not panic.
+pub trait Observer: Debug + Send + Sync {
+    /// A context starts. Everything that is told of it later comes after this.
+    fn started(&self, context: &Context<'_>) {
+        let _ = context;
+    }
+
+    /// A context is idle.
+    fn idle(&self, context: &Context<'_>) {
+        let _ = context;
+    }
+
+    /// A submit was refused, by a decider or by the engine.
+    fn refused(&self, task: &TaskId, code: Code) {
+        let _ = (task, code);
+    }
+
+    /// A submit was accepted; nobody has begun it.
+    fn submitted(&self, task: &TaskId) {
+        let _ = task;
+    }
+
+    /// It begins on this thread. Engines with peers: it is handed to the engine.
+    fn begun(&self, task: &TaskId) {
+        let _ = task;
+    }
+
+    /// Engines that compute, small tasks: it was carried out, on the thread that began it. Of several that are carried out
+    /// together, the one begun last is told of first. It may have landed on another thread meanwhile.
+    fn worked(&self, task: &TaskId) {
+        let _ = task;
+    }
+
+    /// Begun and worked in one: from `since` on, by the cycle counter, until now; 0: for less time than it takes to look at
+    /// the counter.
+    fn carried_out(&self, task: &TaskId, since: u64) {
+        let _ = since;
+        self.begun(task);
+        self.worked(task);
+    }
+
+    /// Engines that compute, large tasks: a part of it begins on this thread, or is `over`. Any number of times, on several
+    /// threads at once.
+    fn part(&self, task: &TaskId, over: bool) {
+        let _ = (task, over);
+    }
+
+    /// It is through, and is reported to the program next, or can be. With success: what the engine reports, bytes mostly.
+    /// Will its callback or handler be `called`?
+    fn ended(&self, task: &TaskId, result: Result<u64, Code>, called: bool) {
+        let _ = (task, result, called);
+    }
+
+    /// Its callback or handler is about to be called, on the progressing thread.
+    fn delivered(&self, task: &TaskId) {
+        let _ = task;
+    }
+
+    /// Ended, and delivered if somebody is `called`, in one.
+    fn landed(&self, task: &TaskId, result: Result<u64, Code>, called: bool) {
+        self.ended(task, result, called);
+        if called {
+            self.delivered(task);
+        }
+    }
+
+    /// Carried out and landed in one, with success, and somebody is called.
+    fn at_once(&self, task: &TaskId, since: u64, value: u64) {
+        self.carried_out(task, since);
+        self.landed(task, Ok(value), true);
+    }
+
+    /// The callback or handler returned. The task may be flying again, or gone.
+    fn returned(&self, task: &TaskId) {
+        let _ = task;
+    }
+
+    /// Is it to be told that callbacks returned? Asked when a context starts.
+    fn wants_returns(&self) -> bool {
+        true
     }
 }
 
@@ -45,40 +174,24 @@ impl Context<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
     pub(crate) gate: &'a Gate,
-    pub(crate) slot: &'a Slot,
-    pub(crate) number: u64,
-    pub(crate) kind: Option<usize>,
+    pub(crate) id: TaskId,
 }
 
 impl<'a> Task<'a> {
     /// The context it flies in.
     pub fn context(&self) -> Context<'a> {
-        Context { core: self.gate.core(), number: self.gate.number() }
+        self.gate.context()
     }
 
-    /// Its number in the context, in the order of submission, from 1; not reset when the context starts anew. Of a task
-    /// that is being submitted or refused, the number it gets if it is accepted.
+    /// See [`TaskId::number`].
     pub fn number(&self) -> u64 {
-        self.number
+        self.id.number
     }
 
     /// Which of the engine's task kinds, by number and name; `None` where the engine does not say (some, in Rust).
     pub fn kind(&self) -> Option<(usize, &'static str)> {
-        Some((self.kind?, self.gate.core().info().tasks.get(self.kind?)?))
-    }
-
-    /// Its address; C programs have it as their handle. Not for ever the same task: see [`Task::number`].
-    pub fn address(&self) -> usize {
-        core::ptr::from_ref(self.slot) as usize
-    }
-
-    /// Will its callback or handler be called ([`Instrument::delivered`])? Asked when it ends.
-    pub fn is_called(&self) -> bool {
-        if self.gate.core().is_local() {
-            self.slot.is_flying_here()
-        } else {
-            self.slot.op() == usize::from(TO_HANDLER)
-        }
+        let kind = usize::from(self.id.kind);
+        Some((kind, self.context().engine().tasks.get(kind)?))
     }
 }
 
@@ -108,27 +221,12 @@ pub enum End {
     Lost,
 }
 
-/// What looks on, or meddles. Every method has a default that does neither.
+/// Meddles: is asked at every step of a task. Every method has a default that changes nothing. Of several, the first one
+/// installed is asked first; what it lets through goes to the next.
 ///
 /// # Threads
-/// Methods run on whatever thread submits or progresses, or on a worker, with the lane of the context locked where it
-/// says so: they must be short, must not call the library, and must not panic.
-pub trait Instrument: Debug + Send + Sync {
-    /// A context starts. Everything that is told of it later comes after this.
-    fn started(&self, context: &Context<'_>) {
-        let _ = context;
-    }
-
-    /// A context is idle.
-    fn idle(&self, context: &Context<'_>) {
-        let _ = context;
-    }
-
-    /// A turn of a context begins (lane locked): `turn` counts from 1.
-    fn turn(&self, context: &Context<'_>, turn: u64) {
-        let _ = (context, turn);
-    }
-
+/// As for [`Observer`].
+pub trait Decider: Debug + Send + Sync {
     /// A task is being submitted, and has no number yet but the one it will have.
     ///
     /// # Errors
@@ -136,11 +234,6 @@ pub trait Instrument: Debug + Send + Sync {
     fn admit(&self, task: &Task<'_>) -> Result<(), Code> {
         let _ = task;
         Ok(())
-    }
-
-    /// A submit was refused, by an instrument or by the engine.
-    fn refused(&self, task: &Task<'_>, code: Code) {
-        let _ = (task, code);
     }
 
     /// A submit was accepted; nobody has begun it.
@@ -154,43 +247,10 @@ pub trait Instrument: Debug + Send + Sync {
         Begin::Now
     }
 
-    /// It begins (lane locked).
-    fn begun(&self, task: &Task<'_>) {
-        let _ = task;
-    }
-
-    /// Engines that compute, small tasks: it was carried out, on the thread that began it (lane locked). Of several that
-    /// are carried out together, the one begun last is told of first. It ends later.
-    fn worked(&self, task: &Task<'_>) {
-        let _ = task;
-    }
-
-    /// Engines that compute, large tasks: a part of it begins on this thread, or is `over`. Any number of times between
-    /// begun and ended, on several threads at once.
-    fn part(&self, task: &Task<'_>, over: bool) {
-        let _ = (task, over);
-    }
-
     /// The engine is through with it: may that be reported (lane locked)? `waited`: turns since then, from 0.
     fn may_end(&self, task: &Task<'_>, waited: u64, result: Result<u64, Code>) -> End {
         let _ = (task, waited);
         End::Now(result)
-    }
-
-    /// It is through, and may be reported from now on (lane locked). With success: what the engine reports, bytes mostly.
-    fn ended(&self, task: &Task<'_>, result: Result<u64, Code>) {
-        let _ = (task, result);
-    }
-
-    /// Its callback or handler is about to be called, on the progressing thread. Not told of futures, which are woken, nor
-    /// of steps of a graph.
-    fn delivered(&self, task: &Task<'_>) {
-        let _ = task;
-    }
-
-    /// The callback or handler returned. The task may be flying again, or gone: look at nothing but its numbers.
-    fn returned(&self, task: &Task<'_>) {
-        let _ = task;
     }
 
     /// May the program be told of what peers did? Asked when there may be something, before it is looked for.
@@ -208,7 +268,7 @@ pub trait Instrument: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Does it ever refuse an allocation ([`Instrument::may_allocate`])? Asked when a context starts.
+    /// Does it ever refuse an allocation ([`Decider::may_allocate`])? Asked when a context starts.
     fn allocates(&self) -> bool {
         false
     }
@@ -220,20 +280,26 @@ pub trait Instrument: Debug + Send + Sync {
     }
 }
 
-static INSTALLED: RwLock<Vec<Arc<dyn Instrument>>> = RwLock::new(Vec::new());
-
-/// Installs an instrument, behind those there are, for contexts that start from now on. The first one is asked first; what
-/// it lets through goes to the next.
-pub fn install(instrument: Arc<dyn Instrument>) {
-    INSTALLED.write().unwrap_or_else(PoisonError::into_inner).push(instrument);
+/// Those there are, in the order in which they came.
+#[derive(Clone, Debug)]
+pub(crate) struct Installed {
+    pub(crate) observers: Vec<Arc<dyn Observer>>,
+    pub(crate) deciders: Vec<Arc<dyn Decider>>,
 }
 
-/// Takes an instrument away again; contexts that run keep it.
-pub fn remove(instrument: &Arc<dyn Instrument>) {
-    INSTALLED.write().unwrap_or_else(PoisonError::into_inner).retain(|i| !Arc::ptr_eq(i, instrument));
+static INSTALLED: RwLock<Installed> = RwLock::new(Installed { observers: Vec::new(), deciders: Vec::new() });
+
+/// Has an observer look at contexts that start from now on.
+pub fn observe(observer: Arc<dyn Observer>) {
+    INSTALLED.write().unwrap_or_else(PoisonError::into_inner).observers.push(observer);
+}
+
+/// Has a decider asked for contexts that start from now on.
+pub fn decide(decider: Arc<dyn Decider>) {
+    INSTALLED.write().unwrap_or_else(PoisonError::into_inner).deciders.push(decider);
 }
 
 /// Those installed now.
-pub(crate) fn installed() -> Box<[Arc<dyn Instrument>]> {
-    INSTALLED.read().unwrap_or_else(PoisonError::into_inner).clone().into_boxed_slice()
+pub(crate) fn installed() -> Installed {
+    INSTALLED.read().unwrap_or_else(PoisonError::into_inner).clone()
 }

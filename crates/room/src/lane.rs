@@ -72,8 +72,12 @@ pub(crate) struct Lane {
     // Submit side; the ring itself never changes.
     tail: AtomicU32,
     unordered: bool,
-    /// What is through goes to the instruments first (`gate.rs`).
+    /// What is through goes to the instruments first (`gate.rs`, `watch.rs`).
     gated: bool,
+    /// Observers are told of every step (`watch.rs`).
+    watched: bool,
+    /// Unordered, watched, or both: not the common case.
+    special: bool,
     ring: Ring,
     // Landing side, and whoever holds the lock.
     land: Landing,
@@ -101,6 +105,8 @@ impl Lane {
             tail: AtomicU32::new(0),
             unordered,
             gated: false,
+            watched: false,
+            special: unordered,
             land: Landing {
                 head: AtomicU32::new(0),
                 exec: AtomicU32::new(0),
@@ -162,6 +168,18 @@ impl Lane {
         let reported = self.land.head.load(Ordering::Acquire);
         let submitted = self.tail.load(Ordering::Acquire);
         (submitted.wrapping_sub(reported).min(self.ring.mask + 1), reported)
+    }
+
+    /// Do tasks complete in their own order, or are observers told of them?
+    #[inline(always)]
+    pub(crate) fn is_special(&self) -> bool {
+        self.special
+    }
+
+    /// Are observers told of every step?
+    #[inline(always)]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watched
     }
 
     /// Do tasks complete in their own order?
@@ -238,6 +256,16 @@ impl Lane {
     /// What is through goes to the instruments before it is reported. Of a lane nobody uses yet.
     pub(crate) fn gate(&mut self) {
         self.gated = true;
+    }
+
+    /// Observers are told of every step. Of a lane nobody uses yet.
+    pub(crate) fn watch(&mut self) {
+        (self.gated, self.watched, self.special) = (true, true, true);
+    }
+
+    /// How many tasks were submitted, modulo 2^32.
+    pub(crate) fn given(&self) -> u32 {
+        self.tail.load(Ordering::Acquire)
     }
 
     /// Lock holder: how many tasks were taken, modulo 2^32.

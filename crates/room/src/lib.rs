@@ -66,6 +66,7 @@ mod parts;
 mod progress;
 mod streak;
 mod waiters;
+mod watch;
 mod wish;
 
 // Under this name the models have their own copy of it.

@@ -3,7 +3,6 @@
 use crate::board::Board;
 use crate::context::{Core, State};
 use crate::engine::{EngineInfo, Work};
-use crate::gate::Gate;
 use crate::hardware::Begun;
 use crate::pe::Pe;
 use crate::sync::Ordering;
@@ -73,7 +72,7 @@ impl Core {
             return Err(Error::new(Code::NotConnected, "no progress engine is connected"));
         };
         let (work, pools) = equip()?;
-        self.equip(Gate::around(work, self), &pools)?;
+        self.equip(crate::gate::equipped(work, self), &pools)?;
         self.forget_wishes();
         let begun = self.work().start(self)?;
         let state = if begun == Begun::Running { State::Running } else { State::Starting };

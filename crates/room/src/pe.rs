@@ -387,3 +387,12 @@ impl Pe {
         false
     }
 }
+
+/// Leaves the callback even when it unwinds.
+pub(crate) struct Leave(pub(crate) &'static Pe);
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}

@@ -7,7 +7,7 @@ use crate::context::{Core, State};
 use crate::flight::{self, Landed};
 use crate::handle::{core_ref, ring_next};
 use crate::lane::Lane;
-use crate::pe::Pe;
+use crate::pe::{Leave, Pe};
 use crate::slot::Slot;
 use crate::sync::Ordering;
 
@@ -53,7 +53,7 @@ impl Core {
 
     /// Turns an engine with peers or waits; the others have no turns.
     #[inline(never)]
-    fn turn(&'static self, lane: &Lane) -> bool {
+    pub(crate) fn turn(&'static self, lane: &Lane) -> bool {
         if !lane.lock().enter() {
             return false;
         }
@@ -125,7 +125,7 @@ impl Pe {
                     slot.succeed();
                     self.cursor.store(core::ptr::from_ref(core).cast_mut(), Ordering::Relaxed);
                     lane.pop_number(number);
-                    self.report(core, slot, false);
+                    self.report(core, slot, false, || ());
                     return true;
                 }
                 core.carry_out(slot, lane);
@@ -135,12 +135,19 @@ impl Pe {
         self.step_any()
     }
 
-    /// Calls the program; the ring was moved on before, so that the callback may change it.
+    /// Calls the program, then `after`; the ring was moved on before, so that the callback may change it.
     #[inline(always)]
-    fn report(&'static self, core: &'static Core, slot: &'static Slot, failed: bool) {
+    pub(crate) fn report(
+        &'static self,
+        core: &'static Core,
+        slot: &'static Slot,
+        failed: bool,
+        after: impl FnOnce(),
+    ) {
         slot.flight.set(flight::HELD);
         self.depth.store(1, Ordering::Relaxed);
         core.call_completion(slot, failed);
+        after();
         self.depth.store(0, Ordering::Relaxed);
         if !core.is_running_here() {
             self.settle(core);
@@ -150,7 +157,7 @@ impl Pe {
     #[inline(never)]
     fn step_any(&'static self) -> bool {
         if let Some((core, slot)) = self.streak.next() {
-            self.report(core, slot, false);
+            self.report(core, slot, false, || ());
             return true;
         }
         let mut left = self.count.load(Ordering::Relaxed);
@@ -159,7 +166,7 @@ impl Pe {
             let Some(prev) = core_ref(self.cursor.load(Ordering::Relaxed)) else { return false };
             let Some(core) = core_ref(prev.next.load(Ordering::Relaxed)) else { return false };
             self.cursor.store(core::ptr::from_ref(core).cast_mut(), Ordering::Relaxed);
-            match self.visit(core, may_work) {
+            match self.visit::<false>(core, may_work) {
                 Visit::Reported => return true,
                 Visit::Worked => may_work = false,
                 Visit::Nothing => {
@@ -179,9 +186,12 @@ impl Pe {
         false
     }
 
-    fn visit(&'static self, core: &'static Core, may_work: bool) -> Visit {
+    pub(crate) fn visit<const WATCHED: bool>(&'static self, core: &'static Core, may_work: bool) -> Visit {
         let lane = core.lane();
-        if lane.is_unordered() {
+        if lane.is_special() && (!WATCHED || lane.is_unordered()) {
+            if !WATCHED && lane.is_watched() {
+                return self.visit_watched(core, may_work);
+            }
             if may_work && lane.front().is_none() {
                 core.turn(lane);
             }
@@ -202,15 +212,22 @@ impl Pe {
         lane.pop_front();
         lane.sweep_large();
         if matches!(slot.flight.state(), flight::ORPHAN | flight::HOOKED) {
+            if WATCHED {
+                core.tell_landed(slot);
+            }
             return self.hand_over(core, slot);
         }
         if slot.status() != 0 && core.is_fatal() && core.is_running() {
             self.fail(core, slot);
         }
+        if WATCHED {
+            self.report_watched(core, slot);
+            return Visit::Reported;
+        }
         if lane.is_unordered() {
             self.streak.begin(core);
         }
-        self.report(core, slot, slot.status() != 0);
+        self.report(core, slot, slot.status() != 0, || ());
         Visit::Reported
     }
 
@@ -294,8 +311,8 @@ impl Pe {
             let Some(core) = core_ref(prev.next.load(Ordering::Relaxed)) else { break };
             self.cursor.store(core::ptr::from_ref(core).cast_mut(), Ordering::Relaxed);
             left -= 1;
-            let n = self.sweep_lane(core, core.lane(), &mut parts)
-                + core.outbox().map_or(0, |b| self.sweep_lane(core, &b.lane, &mut parts));
+            let n = self.sweep_lane::<false>(core, core.lane(), &mut parts)
+                + core.outbox().map_or(0, |b| self.sweep_lane::<false>(core, &b.lane, &mut parts));
             reported += n;
             if n == 0 {
                 let visits = core.idle_visits.load(Ordering::Relaxed) + 1;
@@ -316,9 +333,14 @@ impl Pe {
     }
 
     #[inline(always)]
-    fn sweep_lane(&'static self, core: &'static Core, lane: &Lane, parts: &mut u32) -> usize {
-        if lane.is_unordered() {
-            return self.sweep_peers(core, lane);
+    pub(crate) fn sweep_lane<const WATCHED: bool>(
+        &'static self,
+        core: &'static Core,
+        lane: &Lane,
+        parts: &mut u32,
+    ) -> usize {
+        if !WATCHED && lane.is_special() {
+            return self.sweep_special(core, lane, parts);
         }
         if lane.in_flight() == 0 {
             return 0;
@@ -347,35 +369,17 @@ impl Pe {
             if slot.status() != 0 && core.is_fatal() && core.is_running() {
                 self.fail(core, slot);
             }
-            self.deliver(core, slot);
-            reported += 1;
-        }
-        reported
-    }
-
-    /// Engines with peers: a turn, what came of it, and what the program is to be told.
-    #[inline(never)]
-    fn sweep_peers(&'static self, core: &'static Core, lane: &Lane) -> usize {
-        // What handlers posted, where an engine takes that ([`crate::hardware::Port::take_posted`]).
-        if !core::ptr::eq(lane, core.lane()) {
-            return self.sweep_posted(core, lane);
-        }
-        core.turn(lane);
-        let mut reported = 0;
-        while reported < CARRIED_AT_ONCE as usize {
-            if let Some(slot) = lane.front() {
-                lane.pop_front();
-                self.deliver(core, slot);
-            } else if !self.heed(core) {
-                break;
-            }
+            self.deliver::<WATCHED>(core, slot);
             reported += 1;
         }
         reported
     }
 
     #[inline(always)]
-    pub(crate) fn deliver(&'static self, core: &'static Core, slot: &'static Slot) {
+    pub(crate) fn deliver<const WATCHED: bool>(&'static self, core: &'static Core, slot: &'static Slot) {
+        if WATCHED {
+            return self.deliver_watched(core, slot);
+        }
         if slot.op() == usize::from(TO_HANDLER) {
             self.enter();
             let leave = Leave(self);
@@ -385,14 +389,5 @@ impl Pe {
             core.work().discard(slot);
             slot.flight.set(flight::FREE);
         }
-    }
-}
-
-/// Leaves the callback even when it unwinds.
-struct Leave(&'static Pe);
-
-impl Drop for Leave {
-    fn drop(&mut self) {
-        self.0.leave();
     }
 }

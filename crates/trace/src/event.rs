@@ -14,7 +14,8 @@ pub enum What {
     Worked = 2,
     /// Status and bytes are final, and its callback or handler will be called.
     Ended = 3,
-    /// The same, but nobody is called: a future is woken, or a graph goes on.
+    /// The same, but nobody is called: a future is woken, or a graph goes on. Of tasks that are computed, this and
+    /// [`What::Landed`] come when they are reported.
     Over = 4,
     /// Its callback or handler begins.
     Reported = 5,
@@ -26,9 +27,15 @@ pub enum What {
     Part = 8,
     /// The part is carried out.
     PartOver = 9,
+    /// Begun and worked in one; `value`: for how many counts it was carried out.
+    Carried = 10,
+    /// Ended and reported in one.
+    Landed = 11,
+    /// Carried and landed in one, with success; `status`: for how many counts it was carried out.
+    AtOnce = 12,
 }
 
-const ALL: [What; 10] = [
+const ALL: [What; 13] = [
     What::Submitted,
     What::Begun,
     What::Worked,
@@ -39,6 +46,9 @@ const ALL: [What; 10] = [
     What::Idle,
     What::Part,
     What::PartOver,
+    What::Carried,
+    What::Landed,
+    What::AtOnce,
 ];
 
 impl What {
@@ -62,7 +72,7 @@ pub struct Event {
     pub kind: u8,
     /// Status, as the contract numbers it.
     pub status: i32,
-    /// Of a task that ends, the bytes it was about, `u64::MAX` where nobody knows; of one that is submitted, its address.
+    /// Of a task that ends, what its engine reports; of one that is submitted, its address.
     pub value: u64,
 }
 
@@ -76,6 +86,16 @@ impl Event {
     pub fn words(&self) -> [u64; 4] {
         let head = self.task & NUMBER | u64::from(self.kind) << 48 | (self.what as u64) << 56;
         [self.at, head, u64::from(self.context) | u64::from(self.status as u32) << 32, self.value]
+    }
+
+    /// For how many counts it was carried out, where that is in one with its end.
+    #[must_use]
+    pub fn counts(&self) -> u64 {
+        match self.what {
+            What::Carried => self.value,
+            What::AtOnce => u64::from(self.status as u32),
+            _ => 0,
+        }
     }
 
     /// Out of a ring.
@@ -110,6 +130,12 @@ mod tests {
                 value: 1 << 40,
             };
             assert_eq!(Event::from_words(event.words()), event);
+            let counts = match what {
+                What::Carried => 1 << 40,
+                What::AtOnce => u64::from(u32::MAX) - 6,
+                _ => 0,
+            };
+            assert_eq!(event.counts(), counts);
         }
     }
 }

@@ -16,18 +16,23 @@ pub struct Histogram {
     buckets: Box<[AtomicU64]>,
     sum: AtomicU64,
     longest: AtomicU64,
+    /// What was added last, and for how many in all.
+    last: AtomicU64,
+    added: AtomicU64,
 }
 
 impl Default for Histogram {
     fn default() -> Histogram {
         let buckets = (0..BUCKETS).map(|_| AtomicU64::new(0)).collect();
-        Histogram { buckets, sum: AtomicU64::new(0), longest: AtomicU64::new(0) }
+        let [sum, longest, last, added] = [const { AtomicU64::new(0) }; 4];
+        Histogram { buckets, sum, longest, last, added }
     }
 }
 
 /// The bucket of a duration.
 #[inline(always)]
-fn bucket(nanos: u64) -> usize {
+#[must_use]
+pub fn bucket(nanos: u64) -> usize {
     let nanos = nanos.min((1 << MOST) - 1);
     let shift = (63 - (nanos | 1 << FINE).leading_zeros()).saturating_sub(FINE);
     ((nanos >> shift) as usize) + ((shift as usize) << FINE)
@@ -48,14 +53,34 @@ fn grow(place: &AtomicU64, by: u64) {
 }
 
 impl Histogram {
-    /// Adds a duration. One thread at a time.
+    /// Adds a duration that stands for the last of `many` in all: for itself, and for those that were not measured since the
+    /// last one. One thread at a time.
     #[inline(always)]
-    pub fn add(&self, nanos: u64) {
-        grow(&self.buckets[bucket(nanos)], 1);
-        grow(&self.sum, nanos);
+    pub fn add_up_to(&self, nanos: u64, many: u64) {
+        let count = many.saturating_sub(self.added.load(Ordering::Relaxed));
+        if count == 0 {
+            return;
+        }
+        self.added.store(many, Ordering::Relaxed);
+        self.last.store(nanos, Ordering::Relaxed);
+        grow(&self.buckets[bucket(nanos)], count);
+        grow(&self.sum, nanos.wrapping_mul(count));
         if nanos > self.longest.load(Ordering::Relaxed) {
             self.longest.store(nanos, Ordering::Relaxed);
         }
+    }
+
+    /// Adds a duration. One thread at a time.
+    pub fn add(&self, nanos: u64) {
+        self.add_up_to(nanos, self.added.load(Ordering::Relaxed) + 1);
+    }
+
+    /// The duration of the last one that was measured, if it is to stand for others that were not: for how many of `many`,
+    /// and the duration.
+    pub fn rest(&self, many: u64) -> (u64, u64) {
+        let added = self.added.load(Ordering::Relaxed);
+        let rest = if added == 0 { 0 } else { many.saturating_sub(added) };
+        (rest, self.last.load(Ordering::Relaxed))
     }
 
     /// How many durations each bucket has.
@@ -121,6 +146,17 @@ mod tests {
         }
         assert_eq!(bucket(u64::MAX), BUCKETS - 1);
         assert!((1..BUCKETS).all(|at| bucket(bucket_end(at - 1)) == at));
+    }
+
+    #[test]
+    fn one_stands_for_many() {
+        let times = Histogram::default();
+        assert_eq!(times.rest(5), (0, 0), "nothing is known");
+        times.add_up_to(100, 1);
+        times.add_up_to(1000, 4);
+        assert_eq!((times.count(), times.sum(), times.rest(6)), (4, 3100, (2, 1000)));
+        times.add_up_to(7, 4);
+        assert_eq!((times.count(), times.rest(4)), (4, (0, 1000)), "as many as there are");
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //! tasks come by only while this instrument is installed.
 
 use probe::probe;
-use softdpu_room::instrument::{self, Instrument, Task};
+use softdpu_room::instrument::{self, Observer, TaskId};
 use softdpu_status::Code;
 use std::sync::{Arc, Once};
 
@@ -24,33 +24,34 @@ pub const VARIABLE: &str = "SOFTDPU_PROBES";
 struct Probes;
 
 /// Context, number and kind.
-fn of(task: &Task<'_>) -> (u32, u64, isize) {
-    (task.context().number(), task.number(), task.kind().map_or(-1, |(kind, _)| kind as isize))
+fn of(task: &TaskId) -> (u32, u64, isize) {
+    let kind = if task.kind == TaskId::NO_KIND { -1 } else { task.kind as isize };
+    (task.context, task.number, kind)
 }
 
 /// Has tasks of contexts that start from now on come by the probes. Repeating it changes nothing.
 pub fn start() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| instrument::install(Arc::new(Probes)));
+    ONCE.call_once(|| instrument::observe(Arc::new(Probes)));
 }
 
-impl Instrument for Probes {
-    fn submitted(&self, task: &Task<'_>) {
+impl Observer for Probes {
+    fn submitted(&self, task: &TaskId) {
         let (context, number, kind) = of(task);
-        probe!(softdpu, task_submitted, context, number, kind, task.address());
+        probe!(softdpu, task_submitted, context, number, kind, task.address);
     }
 
-    fn refused(&self, task: &Task<'_>, code: Code) {
+    fn refused(&self, task: &TaskId, code: Code) {
         let (context, number, kind) = of(task);
         probe!(softdpu, task_refused, context, number, kind, code.number());
     }
 
-    fn begun(&self, task: &Task<'_>) {
+    fn begun(&self, task: &TaskId) {
         let (context, number, kind) = of(task);
         probe!(softdpu, task_begun, context, number, kind);
     }
 
-    fn ended(&self, task: &Task<'_>, result: Result<u64, Code>) {
+    fn ended(&self, task: &TaskId, result: Result<u64, Code>, _: bool) {
         let (context, number, kind) = of(task);
         let (error, value) = match result {
             Ok(value) => (0, value),
@@ -59,12 +60,12 @@ impl Instrument for Probes {
         probe!(softdpu, task_ended, context, number, kind, error, value);
     }
 
-    fn delivered(&self, task: &Task<'_>) {
+    fn delivered(&self, task: &TaskId) {
         let (context, number, kind) = of(task);
         probe!(softdpu, task_delivered, context, number, kind);
     }
 
-    fn returned(&self, task: &Task<'_>) {
+    fn returned(&self, task: &TaskId) {
         let (context, number, kind) = of(task);
         probe!(softdpu, task_returned, context, number, kind);
     }

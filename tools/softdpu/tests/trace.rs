@@ -95,6 +95,12 @@ fn programs_of_all_engines() {
         ("graph_runs", &["dma"], 10),
         ("pe_nested", &["dma"], 4),
         ("use_many_contexts", &["dma"], 10),
+        ("dma_copies", &["dma"], 10),
+        ("compress_lz4", &["compress"], 2),
+        ("rdma_onesided", &["rdma"], 4),
+        ("comch_path_large", &["comch"], 4),
+        ("eth_receive", &["eth_rxq"], 1),
+        ("mmap_advise", &["mmap_advise"], 1),
     ] {
         build(&folder, name);
         succeeds(&traced(&folder, &[], name), name);

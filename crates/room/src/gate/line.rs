@@ -63,7 +63,7 @@ impl Queues {
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     /// Turns so far.
-    pub(super) turn: u64,
+    turn: u64,
     /// In the order of submission; engines with peers: those not begun, or with a result decided before.
     pub(super) line: VecDeque<Entry>,
     /// Engines with peers: what is through, in the order of completion.
@@ -75,6 +75,12 @@ pub(super) struct Lines {
 }
 
 impl Lines {
+    /// The number of the turn that begins.
+    pub(super) fn next_turn(&mut self) -> u64 {
+        self.turn += 1;
+        self.turn
+    }
+
     /// Is there one that only turns move on?
     pub(super) fn wait_for_turns(&self) -> bool {
         self.over.iter().any(|e| e.step == Step::Over)

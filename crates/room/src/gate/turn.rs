@@ -13,15 +13,9 @@ use softdpu_status::Code;
 const AT_ONCE: usize = 64;
 
 impl Gate {
-    fn next_turn(&self, lines: &mut Lines) -> u64 {
-        lines.turn += 1;
-        self.instruments.iter().for_each(|i| i.turn(&self.context(), lines.turn));
-        lines.turn
-    }
-
     fn may_begin(&self, slot: &Slot, waited: u64, over: bool) -> Begin {
         let task = self.task(slot);
-        let mut asked = self.instruments.iter().map(|i| i.may_begin(&task, waited));
+        let mut asked = self.deciders.iter().map(|d| d.may_begin(&task, waited));
         match asked.find(|begin| *begin != Begin::Now) {
             // Without a connection that could end, only the task fails.
             Some(Begin::Alone) if !over && !self.inner.sever(self.core(), slot) => {
@@ -33,8 +27,8 @@ impl Gate {
     }
 
     fn may_end(&self, task: &Task<'_>, waited: u64, mut result: Result<u64, Code>) -> End {
-        for instrument in &self.instruments {
-            match instrument.may_end(task, waited, result) {
+        for decider in &self.deciders {
+            match decider.may_end(task, waited, result) {
                 End::Now(changed) => result = changed,
                 other => return other,
             }
@@ -43,19 +37,17 @@ impl Gate {
     }
 
     fn begin(&self, slot: &Slot) {
-        let task = self.task(slot);
-        self.instruments.iter().for_each(|i| i.begun(&task));
+        self.watch.begun(&self.task(slot).id);
     }
 
     fn worked(&self, slot: &Slot) {
-        let task = self.task(slot);
-        self.instruments.iter().for_each(|i| i.worked(&task));
+        self.watch.worked(&self.task(slot).id);
     }
 
     /// Decides whether a finished task may be reported, and reports it. False: it waits, or is lost.
     fn end(&self, core: &'static Core, entry: &mut Entry, now: u64, over: bool) -> bool {
         let (slot, task) = (entry.slot, self.task(entry.slot));
-        let own = entry.instead.unwrap_or_else(|| slot.outcome().map_err(|e| e.code()));
+        let own = entry.instead.unwrap_or_else(|| slot.result());
         let result = match entry.step {
             // What nobody heard of again comes back with the stop.
             Step::Lost if over => Err(Code::IoFailed),
@@ -72,7 +64,7 @@ impl Gate {
             },
         };
         slot.finish(result);
-        self.instruments.iter().for_each(|i| i.ended(&task, result));
+        self.watch.ended(&task.id, result, slot.is_called());
         if result.is_err() && core.is_fatal() && !core.is_local() && core.is_running() {
             // In C the state changes when the failure is delivered; here right after it.
             core.wish(wish::STOP);
@@ -88,7 +80,7 @@ impl Gate {
     pub(super) fn turn_peers(&self, core: &'static Core) -> bool {
         let (lane, over) = (core.lane(), is_over(core));
         let mut lines = self.lines();
-        let now = self.next_turn(&mut lines);
+        let now = lines.next_turn();
         self.admit_peers(core, &mut lines, now, over);
         let Lines { line, over: through, left, ready, .. } = &mut *lines;
         let given = ready.len() as u32;
@@ -172,7 +164,7 @@ impl Gate {
     pub(super) fn turn_computed(&self, core: &'static Core) -> bool {
         let over = is_over(core);
         let mut lines = self.lines();
-        let now = self.next_turn(&mut lines);
+        let now = lines.next_turn();
         let line = &mut lines.line;
         // Without a promise tasks may pass each other, if an instrument wants that.
         let class = |slot| if self.reorders { self.inner.class(slot) } else { Some(0) };

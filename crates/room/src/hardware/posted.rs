@@ -1,4 +1,5 @@
-//! What handlers post to an engine that completes in its own time (Rust face): it is on a lane of its own.
+//! Landing the tasks of engines that complete in their own time (Rust face), and what handlers post to them, which is on a
+//! lane of its own.
 //!
 //! Only engines whose [`Work::handle`](crate::engine::Work::handle) lets handlers post look there.
 
@@ -28,14 +29,22 @@ impl<E: Engine> Port<'_, E> {
 }
 
 impl Pe {
-    /// Reports what handlers posted and is through.
-    pub(crate) fn sweep_posted(&'static self, core: &'static Core, lane: &Lane) -> usize {
+    /// A turn, what came of it, and what the program is to be told.
+    #[inline(never)]
+    pub(crate) fn sweep_peers<const WATCHED: bool>(&'static self, core: &'static Core, lane: &Lane) -> usize {
+        // What handlers posted, where an engine takes that ([`Port::take_posted`]).
+        let posted = !core::ptr::eq(lane, core.lane());
+        if !posted {
+            core.turn(lane);
+        }
         let mut reported = 0;
-        while reported < CARRIED_AT_ONCE as usize
-            && let Some(slot) = lane.front()
-        {
-            lane.pop_front();
-            self.deliver(core, slot);
+        while reported < CARRIED_AT_ONCE as usize {
+            if let Some(slot) = lane.front() {
+                lane.pop_front();
+                self.deliver::<WATCHED>(core, slot);
+            } else if posted || !self.heed(core) {
+                break;
+            }
             reported += 1;
         }
         reported

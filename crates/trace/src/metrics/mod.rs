@@ -1,10 +1,13 @@
 //! Metrics: how many tasks, how they went and how long they took, per context and task kind.
 //!
-//! An instrument that counts while tasks fly: exactly, without a lock and without leaving anything out. Who may ask: `top`,
+//! An observer that counts while tasks fly: exactly, without a lock and without leaving anything out. Who may ask: `top`,
 //! Prometheus (`page.rs`), which get what stands there at that moment.
 //!
-//! Durations are known from the submit on. For that a context remembers when its last [`REMEMBERED`] tasks were submitted;
-//! of one that is still in flight when so many others came after it, the duration is not known, which is counted.
+//! Durations are taken of every task as long as tasks are worth it. Where a context has more than about a million of them a
+//! second, looking at the clock would be a great part of each: then every second is measured, every fourth and so on to every
+//! sixteenth, chosen by a hash of its number, and stands in the histograms for those between. For tasks that are measured a
+//! context remembers when they were submitted; one in whose place [`REMEMBERED`] later ones come while it flies is not
+//! measured, which is counted.
 
 mod page;
 mod report;
@@ -15,7 +18,7 @@ pub use serve::{VARIABLE, Where, start};
 
 use crate::histogram::Histogram;
 use crate::sync::{AtomicU64, Ordering};
-use softdpu_room::instrument::{self, Instrument, Task};
+use softdpu_room::instrument::{self, Observer, TaskId};
 use softdpu_room::sys::cycles;
 use softdpu_status::Code;
 use std::sync::{Once, OnceLock};
@@ -24,6 +27,11 @@ use std::sync::{Once, OnceLock};
 pub const REMEMBERED: usize = 1024;
 /// Contexts that are counted; of later ones only how many there are.
 const CONTEXTS: usize = 4096;
+/// Where tasks follow each other faster than this, in nanoseconds, half as many are measured, and twice as many where they
+/// are slower than twice this.
+const WORTH: u64 = 500;
+/// One of so many is measured at least, less one.
+const FEWEST: u64 = 15;
 
 /// Counts of one task kind of a context.
 #[derive(Debug, Default)]
@@ -34,7 +42,7 @@ pub(crate) struct Kind {
     pub(crate) succeeded: AtomicU64,
     pub(crate) failed: AtomicU64,
     pub(crate) bytes: AtomicU64,
-    /// Ended, without its duration being known.
+    /// Ended, without its duration being known, though it was to be measured.
     pub(crate) unknown: AtomicU64,
     /// From submit to report, in nanoseconds.
     pub(crate) times: Histogram,
@@ -42,12 +50,25 @@ pub(crate) struct Kind {
     pub(crate) work: Histogram,
 }
 
-/// When a task was submitted and begun, by the cycle counter.
+impl Kind {
+    /// Tasks that are through and stand in the histograms.
+    fn through(&self) -> u64 {
+        let [succeeded, failed, unknown] =
+            [&self.succeeded, &self.failed, &self.unknown].map(|count| count.load(Ordering::Relaxed));
+        (succeeded + failed).saturating_sub(unknown)
+    }
+}
+
+/// When a task was submitted and begun and for how long it was carried out, by the cycle counter.
 #[derive(Debug, Default)]
 struct Stamp {
+    /// 0: nobody's.
     number: AtomicU64,
     submitted: AtomicU64,
+    /// 0: not begun.
     begun: AtomicU64,
+    /// For how long it was carried out, where that is known before it ends; else 0.
+    took: AtomicU64,
 }
 
 /// Counts of one context.
@@ -58,8 +79,16 @@ pub(crate) struct Counted {
     pub(crate) engine: &'static str,
     pub(crate) device: String,
     pub(crate) card: String,
+    /// Its engine reports numbers of bytes.
+    bytes: bool,
+    /// Handlers may post tasks while another thread submits.
+    posts: bool,
     /// One for each kind, and one for tasks of which the kind is not known.
     pub(crate) kinds: Vec<Kind>,
+    /// One less than the power of two of which one task is measured.
+    mask: AtomicU64,
+    /// When the last one that was measured was reported.
+    last: AtomicU64,
     stamps: OnceLock<Box<[Stamp]>>,
 }
 
@@ -105,45 +134,100 @@ impl Metrics {
         self.contexts.iter().filter_map(OnceLock::get)
     }
 
+    #[inline(always)]
     fn nanos(&self, counts: u64) -> u64 {
         ((u128::from(counts) * u128::from(self.rate)) >> 32) as u64
     }
 
     #[inline(always)]
-    fn find(&self, task: &Task<'_>) -> Option<(&Counted, &Kind)> {
-        let counted = self.contexts.get(task.context().number() as usize)?.get()?;
+    fn find(&self, task: &TaskId) -> Option<(&Counted, &Kind)> {
+        let counted = self.contexts.get(task.context as usize)?.get()?;
         let last = counted.kinds.len() - 1;
-        let kind = task.kind().map_or(last, |(kind, _)| kind.min(last));
-        Some((counted, &counted.kinds[kind]))
+        Some((counted, &counted.kinds[usize::from(task.kind).min(last)]))
     }
 
-    /// It is the program's again.
-    fn through(&self, counted: &Counted, kind: &Kind, task: &Task<'_>) {
-        match counted.stamp(task) {
-            Some(stamp) => {
-                let since = stamp.submitted.load(Ordering::Relaxed);
-                kind.times.add(self.nanos(cycles().saturating_sub(since)));
+    /// How it went.
+    #[inline(always)]
+    fn count(counted: &Counted, kind: &Kind, result: Result<u64, Code>) {
+        match result {
+            Ok(value) => {
+                grow(&kind.succeeded, 1);
+                if counted.bytes {
+                    grow(&kind.bytes, value);
+                }
             }
-            None => grow(&kind.unknown, 1),
+            Err(_) => grow(&kind.failed, 1),
+        }
+    }
+
+    /// It is through with the engine; it was measured.
+    fn work_over(&self, kind: &Kind, stamp: &Stamp) {
+        if stamp.took.load(Ordering::Relaxed) == 0 {
+            stamp.work_until_now();
+        }
+        let took = stamp.took.load(Ordering::Relaxed);
+        if took != 0 {
+            kind.work.add_up_to(self.nanos(took), kind.through());
+        }
+    }
+
+    fn stamp(&self, task: &TaskId) -> Option<&Stamp> {
+        self.find(task).and_then(|(counted, _)| counted.stamp(task))
+    }
+
+    /// It is the program's again, now; it was measured.
+    fn measured(&self, counted: &Counted, kind: &Kind, stamp: &Stamp, now: u64) {
+        let since = stamp.submitted.load(Ordering::Relaxed);
+        stamp.number.store(0, Ordering::Relaxed);
+        kind.times.add_up_to(self.nanos(now.saturating_sub(since)), kind.through());
+        // Are tasks of this context worth it?
+        let mask = counted.mask.load(Ordering::Relaxed);
+        let gap = self.nanos(now.saturating_sub(counted.last.load(Ordering::Relaxed))) / (mask + 1);
+        counted.last.store(now, Ordering::Relaxed);
+        let wanted = match gap {
+            _ if gap < WORTH => (mask << 1 | 1).min(FEWEST),
+            _ if gap > 2 * WORTH => mask >> 1,
+            _ => mask,
+        };
+        counted.mask.store(wanted, Ordering::Relaxed);
+    }
+}
+
+impl Stamp {
+    fn begin(&self, at: u64) {
+        self.begun.store(at, Ordering::Relaxed);
+    }
+
+    fn has_begun(&self) -> bool {
+        self.begun.load(Ordering::Relaxed) != 0
+    }
+
+    /// From its beginning until now it was carried out.
+    fn work_until_now(&self) {
+        if self.has_begun() {
+            let took = cycles().saturating_sub(self.begun.load(Ordering::Relaxed));
+            self.took.store(took.max(1), Ordering::Relaxed);
         }
     }
 }
 
 impl Counted {
-    fn stamps(&self) -> &[Stamp] {
-        self.stamps.get_or_init(|| (0..REMEMBERED).map(|_| Stamp::default()).collect())
+    #[inline(always)]
+    fn place(&self, task: &TaskId) -> &Stamp {
+        let stamps = self.stamps.get_or_init(|| (0..REMEMBERED).map(|_| Stamp::default()).collect());
+        &stamps[task.number as usize % REMEMBERED]
     }
 
-    /// What is remembered of a task.
+    /// What is remembered of a task, if it is measured.
     #[inline(always)]
-    fn stamp(&self, task: &Task<'_>) -> Option<&Stamp> {
-        let stamp = &self.stamps()[task.number() as usize % REMEMBERED];
+    fn stamp(&self, task: &TaskId) -> Option<&Stamp> {
+        let stamp = self.place(task);
         // Acquire: what was written before its number belongs to it.
-        (stamp.number.load(Ordering::Acquire) == task.number()).then_some(stamp)
+        (stamp.number.load(Ordering::Acquire) == task.number).then_some(stamp)
     }
 }
 
-impl Instrument for &'static Metrics {
+impl Observer for &'static Metrics {
     fn started(&self, context: &instrument::Context<'_>) {
         // Not before: until then the process may fork, and both go on.
         self.begun.call_once(|| serve::begin(&self.place));
@@ -161,58 +245,105 @@ impl Instrument for &'static Metrics {
                 engine: info.name,
                 device: function.pci().to_string(),
                 card: function.card().name().to_owned(),
+                bytes: crate::instrument::tells_bytes(info.kind),
+                posts: !context.is_local(),
                 kinds: names.map(|name| Kind { name: name.to_owned(), ..Kind::default() }).collect(),
+                mask: AtomicU64::new(0),
+                last: AtomicU64::new(0),
                 stamps: OnceLock::new(),
             }
         });
     }
 
-    fn refused(&self, task: &Task<'_>, _: Code) {
+    fn refused(&self, task: &TaskId, _: Code) {
         if let Some((_, kind)) = self.find(task) {
             kind.refused.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    fn submitted(&self, task: &Task<'_>) {
+    fn submitted(&self, task: &TaskId) {
         let Some((counted, kind)) = self.find(task) else { return };
-        // What handlers post is submitted by another thread than the rest.
-        kind.submitted.fetch_add(1, Ordering::Relaxed);
-        let stamp = &counted.stamps()[task.number() as usize % REMEMBERED];
+        if counted.posts {
+            // What handlers post is submitted by another thread than the rest.
+            kind.submitted.fetch_add(1, Ordering::Relaxed);
+        } else {
+            grow(&kind.submitted, 1);
+        }
+        if task.draw() & counted.mask.load(Ordering::Relaxed) != 0 {
+            return;
+        }
+        let stamp = counted.place(task);
+        if stamp.number.load(Ordering::Relaxed) != 0 {
+            // That one is still in flight.
+            kind.unknown.fetch_add(1, Ordering::Relaxed);
+        }
         stamp.submitted.store(cycles(), Ordering::Relaxed);
-        stamp.begun.store(0, Ordering::Relaxed);
-        stamp.number.store(task.number(), Ordering::Release);
+        stamp.begin(0);
+        stamp.took.store(0, Ordering::Relaxed);
+        stamp.number.store(task.number, Ordering::Release);
     }
 
-    fn begun(&self, task: &Task<'_>) {
-        if let Some(stamp) = self.find(task).and_then(|(counted, _)| counted.stamp(task)) {
-            stamp.begun.store(cycles(), Ordering::Relaxed);
+    fn begun(&self, task: &TaskId) {
+        if let Some(stamp) = self.stamp(task) {
+            stamp.begin(cycles());
         }
     }
 
-    fn ended(&self, task: &Task<'_>, result: Result<u64, Code>) {
-        let Some((counted, kind)) = self.find(task) else { return };
-        match result {
-            Ok(value) => {
-                grow(&kind.succeeded, 1);
-                if crate::instrument::tells_bytes(task) {
-                    grow(&kind.bytes, value);
-                }
-            }
-            Err(_) => grow(&kind.failed, 1),
+    fn worked(&self, task: &TaskId) {
+        if let Some(stamp) = self.stamp(task) {
+            stamp.work_until_now();
         }
-        if let Some(begun) = counted.stamp(task).map(|stamp| stamp.begun.load(Ordering::Relaxed))
-            && begun != 0
+    }
+
+    fn carried_out(&self, task: &TaskId, since: u64) {
+        if since != 0
+            && let Some(stamp) = self.stamp(task)
         {
-            kind.work.add(self.nanos(cycles().saturating_sub(begun)));
-        }
-        if !task.is_called() {
-            self.through(counted, kind, task);
+            stamp.begin(since);
+            stamp.work_until_now();
         }
     }
 
-    fn delivered(&self, task: &Task<'_>) {
-        if let Some((counted, kind)) = self.find(task) {
-            self.through(counted, kind, task);
+    fn part(&self, task: &TaskId, over: bool) {
+        match self.stamp(task) {
+            Some(stamp) if over => stamp.work_until_now(),
+            Some(stamp) if !stamp.has_begun() => stamp.begin(cycles()),
+            _ => {}
         }
+    }
+
+    fn ended(&self, task: &TaskId, result: Result<u64, Code>, called: bool) {
+        let Some((counted, kind)) = self.find(task) else { return };
+        Metrics::count(counted, kind, result);
+        if let Some(stamp) = counted.stamp(task) {
+            self.work_over(kind, stamp);
+            if !called {
+                self.measured(counted, kind, stamp, cycles());
+            }
+        }
+    }
+
+    fn delivered(&self, task: &TaskId) {
+        if let Some((counted, kind)) = self.find(task)
+            && let Some(stamp) = counted.stamp(task)
+        {
+            self.measured(counted, kind, stamp, cycles());
+        }
+    }
+
+    fn at_once(&self, task: &TaskId, since: u64, value: u64) {
+        let Some((counted, kind)) = self.find(task) else { return };
+        Metrics::count(counted, kind, Ok(value));
+        if let Some(stamp) = counted.stamp(task) {
+            let now = cycles();
+            if since != 0 {
+                kind.work.add_up_to(self.nanos(now.saturating_sub(since)), kind.through());
+            }
+            self.measured(counted, kind, stamp, now);
+        }
+    }
+
+    fn wants_returns(&self) -> bool {
+        false
     }
 }

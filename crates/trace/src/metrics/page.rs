@@ -1,7 +1,7 @@
 //! The page that Prometheus reads: text, version 0.0.4.
 
 use super::{Counted, Kind, counted};
-use crate::histogram::{Histogram, bucket_end};
+use crate::histogram::{Histogram, bucket, bucket_end};
 use crate::sync::{AtomicU64, Ordering};
 use std::fmt::Write;
 
@@ -17,7 +17,11 @@ const COUNTERS: [(&str, &str, Take); 6] = [
     ("tasks_succeeded", "Tasks that ended with success.", |kind| read(&kind.succeeded)),
     ("tasks_failed", "Tasks that ended with an error.", |kind| read(&kind.failed)),
     ("task_bytes", "Bytes that tasks were about, where the engine says.", |kind| read(&kind.bytes)),
-    ("tasks_unmeasured", "Tasks whose duration is not known.", |kind| read(&kind.unknown)),
+    (
+        "tasks_unmeasured",
+        "Tasks that were to be measured, and came through after their place was another's.",
+        |kind| read(&kind.unknown),
+    ),
 ];
 
 fn read(count: &AtomicU64) -> u64 {
@@ -78,7 +82,10 @@ fn histogram(
     each(metrics, |labels, kind| {
         let times = take(kind);
         // Once, so that the buckets agree with their sum.
-        let buckets: Vec<u64> = times.buckets().collect();
+        let mut buckets: Vec<u64> = times.buckets().collect();
+        let (rest, last) = times.rest(kind.through());
+        buckets[bucket(last)] += rest;
+        let sum = times.sum() + rest * last;
         for bits in BOUNDS {
             let below = buckets.iter().enumerate().filter(|(at, _)| bucket_end(*at) <= 1 << bits);
             let count: u64 = below.map(|(_, count)| count).sum();
@@ -87,7 +94,7 @@ fn histogram(
         }
         let all: u64 = buckets.iter().sum();
         let _ = writeln!(page, "softdpu_{name}_bucket{{{labels},le=\"+Inf\"}} {all}");
-        let _ = writeln!(page, "softdpu_{name}_sum{{{labels}}} {}", times.sum() as f64 / 1e9);
+        let _ = writeln!(page, "softdpu_{name}_sum{{{labels}}} {}", sum as f64 / 1e9);
         let _ = writeln!(page, "softdpu_{name}_count{{{labels}}} {all}");
     });
 }

@@ -49,7 +49,7 @@ pub fn start(place: Where) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "this process counts already"));
     }
     if let Some(metrics) = METRICS.get() {
-        instrument::install(Arc::new(metrics));
+        instrument::observe(Arc::new(metrics));
     }
     Ok(())
 }

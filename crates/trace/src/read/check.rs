@@ -17,7 +17,7 @@ pub struct Checked {
     pub unfinished: u64,
     /// Spans of any sort.
     pub spans: u64,
-    /// Arrows from a submit to a report.
+    /// Arrows from a submit to a callback, or to the end of a task of which nobody is called.
     pub flows: u64,
     /// Events that were left out.
     pub lost: u64,
@@ -34,11 +34,14 @@ struct Checker {
     used: HashSet<Track>,
     spans: HashMap<Track, Vec<(u64, u64)>>,
     points: HashMap<Track, Vec<u64>>,
-    /// Per arrow: its last point, and whether it has arrived.
-    flows: HashMap<String, (u64, bool)>,
+    /// Per arrow: its process, its last point, and whether it has arrived.
+    flows: HashMap<String, (u32, u64, bool)>,
+    /// Tasks without an end, by process.
+    unfinished: HashMap<u32, u64>,
     submits: HashMap<u32, u64>,
     reports: HashMap<u32, u64>,
-    ended: HashSet<u32>,
+    /// Processes that ended in order, and whether their traces lack nothing.
+    ended: HashMap<u32, bool>,
     counters: HashMap<(u32, String), u64>,
 }
 
@@ -92,6 +95,7 @@ impl Checker {
                 self.task(line)?;
                 self.used.insert(track);
                 self.found.unfinished += 1;
+                *self.unfinished.entry(line.pid).or_default() += 1;
                 *self.reports.entry(line.pid).or_default() += 1;
             }
             "s" | "t" | "f" => self.point(line)?,
@@ -118,14 +122,14 @@ impl Checker {
         let at = line.begin();
         self.points.entry((line.pid, line.tid)).or_default().push(at);
         if line.ph == "s" {
-            let again = self.flows.insert(id.to_owned(), (at, false)).is_some();
+            let again = self.flows.insert(id.to_owned(), (line.pid, at, false)).is_some();
             return if again { Err(format!("a second arrow {id}")) } else { Ok(()) };
         }
         let Some(flow) = self.flows.get_mut(id) else { return Err(format!("the arrow {id} begins nowhere")) };
-        if flow.1 || at < flow.0 {
+        if flow.2 || at < flow.1 {
             return Err(format!("the arrow {id} goes on after its end, or backwards"));
         }
-        *flow = (at, line.ph == "f");
+        (flow.1, flow.2) = (at, line.ph == "f");
         if line.ph == "f" {
             self.found.flows += 1;
             (line.bp == Some("e")).then_some(()).ok_or("an arrow that ends before its span")?;
@@ -149,8 +153,9 @@ impl Checker {
                 self.contexts.insert((line.pid, name.to_owned()));
             }
             "softdpu_end" => {
-                need(line.args.torn, "count of torn tasks")?;
-                self.ended.insert(line.pid);
+                let torn = need(line.args.torn, "count of torn tasks")?;
+                let lacks = torn + line.args.lost.unwrap_or(0) != 0;
+                self.ended.insert(line.pid, !lacks);
             }
             _ => {}
         }
@@ -172,11 +177,18 @@ impl Checker {
             return Err(format!("process {pid}: an arrow points to thread {tid}, which has no spans"));
         }
         // Only a process that ended in order has written everything.
-        for pid in &self.ended {
+        for (pid, is_whole) in &self.ended {
             let count = |of: &HashMap<u32, u64>| of.get(pid).copied().unwrap_or(0);
             let (submits, reports) = (count(&self.submits), count(&self.reports));
             if submits != reports {
                 return Err(format!("process {pid}: {submits} tasks were submitted, {reports} are shown"));
+            }
+            let open = self.flows.values().filter(|flow| flow.0 == *pid && !flow.2).count() as u64;
+            let unfinished = count(&self.unfinished);
+            if *is_whole && open != unfinished {
+                return Err(format!(
+                    "process {pid}: {open} arrows lead nowhere, {unfinished} tasks have no end"
+                ));
             }
         }
         Ok(())
@@ -260,6 +272,19 @@ mod tests {
         assert!(verdict(&[&work, &point("s", 6.0)]).unwrap_err().contains("no span"));
         assert!(verdict(&[&work, &point("t", 2.0)]).unwrap_err().contains("begins nowhere"));
         assert!(verdict(&[&work, &point("s", 2.0), &point("s", 2.0)]).unwrap_err().contains("second"));
+    }
+
+    #[test]
+    fn arrows_have_both_ends() {
+        let end = r#"{"ph":"M","pid":1,"tid":1,"name":"softdpu_end","args":{"torn":0,"lost":0}}"#;
+        let (work, begin, arrives) = (span("work", 1.0, 5.0), point("s", 1.0), point("f", 2.0));
+        assert_eq!(verdict(&[&work, &begin, &arrives, end]).unwrap().flows, 1);
+        assert!(verdict(&[&work, &begin, end]).unwrap_err().contains("1 arrows lead nowhere"));
+        let lossy = end.replace("\"lost\":0", "\"lost\":1");
+        assert!(verdict(&[&work, &begin, &lossy]).is_ok(), "its end may be among what is lost");
+        let flies = r#"{"ph":"B","pid":1,"tid":2,"name":"n","cat":"task","ts":1,"args":{"context":"dma 1","task":"0x1"}}"#;
+        let submit = span("submit", 7.0, 0.001);
+        assert!(verdict(&[&work, &begin, &submit, flies, end]).is_ok());
     }
 
     #[test]

@@ -61,6 +61,10 @@ pub struct Context {
     pub kinds: Vec<String>,
     /// Its address, as log lines have it.
     pub id: u64,
+    /// Does its engine report numbers of bytes?
+    pub bytes: bool,
+    /// Are its tasks carried out by threads of this process, which say so?
+    pub computes: bool,
 }
 
 /// What threads and the writer share.

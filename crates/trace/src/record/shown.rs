@@ -12,12 +12,16 @@ pub(super) struct Flight {
     pub(super) row: u32,
     pub(super) kind: u8,
     pub(super) submitted: u64,
+    /// Where its arrow has come last.
+    pub(super) pointed: u64,
     pub(super) address: u64,
     pub(super) begun: Option<u64>,
     /// A thread shows work on it.
     pub(super) worked: bool,
-    /// The thread that began it has carried it out.
-    pub(super) whole: bool,
+    /// The thread that is carrying it out.
+    pub(super) at_work: Option<u32>,
+    /// When a thread was through with it, or with a part of it, the last time.
+    pub(super) through: Option<u64>,
     pub(super) ended: Option<u64>,
     pub(super) bytes: u64,
     pub(super) status: i32,
@@ -33,6 +37,10 @@ pub(super) struct Shown {
     /// Thread numbers of its rows.
     pub(super) tids: Vec<u32>,
     pub(super) in_flight: u64,
+    /// Its engine reports numbers of bytes.
+    pub(super) bytes: bool,
+    /// Its tasks are carried out by threads that say so.
+    pub(super) computes: bool,
 }
 
 /// A task kind, as it is shown.
@@ -62,6 +70,8 @@ impl Shown {
         Shown {
             counter: format!("{name} in flight"),
             name,
+            bytes: context.bytes,
+            computes: context.computes,
             kinds: context.kinds.iter().map(kind).chain([kind(&"task".to_owned())]).collect(),
             ..Shown::default()
         }

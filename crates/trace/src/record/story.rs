@@ -6,11 +6,11 @@
 //! | span of work | the threads that carry it out, or parts of it | begun, carried out |
 //! | span of a callback | the thread that calls progress | reported, returned |
 //! | mark of a submit | the thread that submits | |
-//! | arrow | mark, work, callback | |
+//! | arrow | mark, work, callback (or span of the task, where nobody is called) | |
 //! | counter | the process | tasks in flight of a context |
 //!
-//! Events come in the order of time, nearly: a thread may be held up between reading the clock and writing down what it
-//! read. Spans are moved by nanoseconds then, so that they nest.
+//! Events come in the order of time, nearly (what was carried out in one with its end comes when it ended): a thread may be
+//! held up between reading the clock and writing down what it read. Spans are moved by nanoseconds then, so that they nest.
 
 use crate::event::{Event, What};
 use crate::record::json::Lines;
@@ -44,6 +44,8 @@ pub(crate) struct Story {
     threads: HashMap<u32, Thread>,
     rows: u32,
     flights: u64,
+    /// When the last event was.
+    now: u64,
     totals: Totals,
 }
 
@@ -63,6 +65,7 @@ impl Story {
             threads: HashMap::new(),
             rows: 0,
             flights: 0,
+            now: 0,
             totals: Totals::default(),
         }
     }
@@ -109,9 +112,10 @@ impl Story {
         });
     }
 
-    /// The next event, of the thread with this number, at this time.
-    pub(crate) fn tell(&mut self, tid: u32, at: u64, event: &Event) {
+    /// The next event, of the thread with this number, at this time; `since`: when what it ends began.
+    pub(crate) fn tell(&mut self, tid: u32, since: u64, at: u64, event: &Event) {
         self.totals.events += 1;
+        self.now = self.now.max(at);
         let task = (event.context, event.task);
         if self.contexts.get(event.context as usize).is_none_or(|context| context.kinds.is_empty()) {
             return;
@@ -120,17 +124,26 @@ impl Story {
             What::Submitted => self.submitted(tid, at, task, event),
             What::Begun => self.begun(tid, at, task),
             What::Part => self.part(tid, at, task),
-            What::Worked => {
-                if let Some(flight) = self.tasks.get_mut(&task) {
-                    flight.whole = true;
-                }
-                self.closed(tid, at, task, false);
+            What::Worked => self.worked(tid, at, task),
+            What::PartOver => self.part_over(tid, at, task),
+            What::Carried => {
+                self.begun(tid, since, task);
+                self.worked(tid, at, task);
             }
-            What::PartOver => self.closed(tid, at, task, false),
-            What::Ended => self.ended(at, task, event),
+            What::Ended => self.ended(at, task, event.status, event.value),
             What::Over => {
-                self.ended(at, task, event);
-                self.reported(at, task);
+                self.ended(at, task, event.status, event.value);
+                self.reported(at, task, false);
+            }
+            What::Landed => {
+                self.ended(at, task, event.status, event.value);
+                self.called(tid, at, task);
+            }
+            What::AtOnce => {
+                self.begun(tid, since, task);
+                self.worked(tid, at, task);
+                self.ended(at, task, 0, event.value);
+                self.called(tid, at, task);
             }
             What::Reported => self.called(tid, at, task),
             What::Returned => self.closed(tid, at, task, true),
@@ -152,10 +165,12 @@ impl Story {
             row,
             kind,
             submitted,
+            pointed: at,
             address: event.value,
             begun: None,
             worked: false,
-            whole: false,
+            at_work: None,
+            through: None,
             ended: None,
             bytes: u64::MAX,
             status: 0,
@@ -210,27 +225,53 @@ impl Story {
     }
 
     fn begun(&mut self, tid: u32, at: u64, task: Task) {
-        let Some(flight) = self.tasks.get_mut(&task) else { return };
+        // Whoever hands a task to others may be slower than they are.
+        let Some(flight) = self.tasks.get_mut(&task).filter(|flight| flight.ended.is_none()) else { return };
         let at = self.threads.entry(tid).or_default().begins(at).max(flight.submitted);
         flight.begun = Some(at);
+        flight.at_work = Some(tid);
         let open = Open { task, at, number: flight.number, kind: flight.kind, is_callback: false };
         self.threads.entry(tid).or_default().begin(open);
     }
 
+    /// The thread that began it has carried it out.
+    fn worked(&mut self, tid: u32, at: u64, task: Task) {
+        if let Some(flight) = self.tasks.get_mut(&task) {
+            flight.at_work = None;
+            flight.through = Some(at.max(flight.begun.unwrap_or(flight.submitted)));
+        }
+        self.closed(tid, at, task, false);
+    }
+
     /// A part of a large task, which several threads carry out.
     fn part(&mut self, tid: u32, at: u64, task: Task) {
-        let Some(flight) = self.tasks.get(&task) else { return };
+        let Some(flight) = self.tasks.get_mut(&task) else { return };
         let (at, number, kind) = (at.max(flight.submitted), flight.number, flight.kind);
+        flight.begun.get_or_insert(at);
         self.threads.entry(tid).or_default().begin(Open { task, at, number, kind, is_callback: false });
     }
 
-    fn ended(&mut self, at: u64, task: Task, event: &Event) {
+    fn part_over(&mut self, tid: u32, at: u64, task: Task) {
+        if let Some(flight) = self.tasks.get_mut(&task) {
+            flight.through = Some(at.max(flight.begun.unwrap_or(flight.submitted)));
+        }
+        self.closed(tid, at, task, false);
+    }
+
+    fn ended(&mut self, at: u64, task: Task, status: i32, value: u64) {
         let Some(flight) = self.tasks.get_mut(&task) else { return };
-        flight.ended = Some(at.max(flight.begun.unwrap_or(flight.submitted)));
-        flight.status = event.status;
-        flight.bytes = event.value;
-        if flight.begun.is_some() && !flight.whole {
-            self.threads.values_mut().for_each(|thread| thread.forget(task));
+        let at = at.max(flight.begun.unwrap_or(flight.submitted));
+        // With the last of its work, where that was seen.
+        flight.ended = Some(flight.through.map_or(at, |through| through.min(at)));
+        flight.status = status;
+        flight.bytes = if status != 0 || self.contexts[task.0 as usize].bytes { value } else { u64::MAX };
+        let (at_work, through) = (flight.at_work.take(), flight.through);
+        match (at_work, through) {
+            // It landed, and the thread that carried it out has not said yet that it is through.
+            (Some(tid), None) if self.contexts[task.0 as usize].computes => self.closed(tid, at, task, false),
+            // Begun here and carried out elsewhere, by other threads or by others than threads.
+            (Some(_), _) => self.threads.values_mut().for_each(|thread| thread.forget(task)),
+            (None, _) => {}
         }
     }
 
@@ -240,7 +281,10 @@ impl Story {
         let Some((open, end)) = ended else { return };
         // One arrow points to the work, whichever part is over first.
         let first = is_callback
-            || self.tasks.get_mut(&task).is_some_and(|flight| !core::mem::replace(&mut flight.worked, true));
+            || self.tasks.get_mut(&task).is_some_and(|flight| {
+                flight.pointed = flight.pointed.max(open.at);
+                !core::mem::replace(&mut flight.worked, true)
+            });
         self.span(tid, &open, end, first);
     }
 
@@ -260,18 +304,24 @@ impl Story {
     /// A callback begins.
     fn called(&mut self, tid: u32, at: u64, task: Task) {
         let at = self.threads.entry(tid).or_default().begins(at);
-        let Some((at, number, kind)) = self.reported(at, task) else { return };
+        let Some((at, number, kind)) = self.reported(at, task, true) else { return };
         self.threads.entry(tid).or_default().begin(Open { task, at, number, kind, is_callback: true });
     }
 
-    /// A task is the program's again: when, the number of its flight, and its kind.
-    fn reported(&mut self, at: u64, task: Task) -> Option<(u64, u64, u8)> {
+    /// A task is the program's again: when, the number of its flight, and its kind. Is somebody `called`, to whom the arrow
+    /// leads?
+    fn reported(&mut self, at: u64, task: Task, called: bool) -> Option<(u64, u64, u8)> {
         let Some(flight) = self.tasks.remove(&task) else {
             self.totals.torn += 1;
             return None;
         };
-        let at = at.max(flight.ended.or(flight.begun).unwrap_or(0)).max(flight.submitted + 1);
+        let least = if called { flight.submitted } else { flight.submitted.max(flight.pointed) };
+        let at = at.max(flight.ended.or(flight.begun).unwrap_or(0)).max(least + 1);
         self.task(task, &flight, at);
+        if !called {
+            let row = self.contexts[task.0 as usize].tids[flight.row as usize];
+            self.arrow("f", row, at - 1, flight.number);
+        }
         let context = &mut self.contexts[task.0 as usize];
         context.rows.give(flight.row, at);
         context.in_flight -= 1;
@@ -284,7 +334,7 @@ impl Story {
         let mut left: Vec<Task> = self.tasks.keys().copied().filter(|task| task.0 == context).collect();
         left.sort_unstable();
         for task in left {
-            self.reported(at, task);
+            self.reported(at, task, false);
         }
     }
 
@@ -303,8 +353,15 @@ impl Story {
         });
     }
 
-    /// The end: what still flies is shown without an end.
+    /// The end: callbacks that have not returned end here, and what still flies is shown without an end.
     pub(crate) fn finish(&mut self) -> Totals {
+        let mut tids: Vec<u32> = self.threads.keys().copied().collect();
+        tids.sort_unstable();
+        for tid in tids {
+            while let Some(task) = self.threads.get(&tid).and_then(Thread::callback) {
+                self.closed(tid, self.now, task, true);
+            }
+        }
         let mut left: Vec<(Task, Flight)> = self.tasks.drain().collect();
         left.sort_by_key(|(_, flight)| flight.number);
         self.totals.unfinished = left.len() as u64;

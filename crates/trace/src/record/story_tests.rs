@@ -5,13 +5,15 @@ use crate::read::{Checked, check};
 type Told = (u32, u64, What, u32, u64, i32);
 
 fn contexts(story: &mut Story) {
-    for (number, engine) in [(1, "dma"), (2, "sha")] {
+    for (number, engine) in [(1, "dma"), (2, "sha"), (3, "compress")] {
         story.context(&Context {
             number,
             engine: engine.to_owned(),
             device: "0000:03:00.0".to_owned(),
             kinds: vec!["memcpy".to_owned()],
             id: 0x7f00,
+            bytes: true,
+            computes: number == 3,
         });
     }
 }
@@ -21,7 +23,9 @@ fn story(told: &[Told]) -> (String, Totals) {
     (1..=9).for_each(|tid| story.thread(tid, "thread"));
     contexts(&mut story);
     for &(tid, at, what, context, task, status) in told {
-        story.tell(tid, at, &Event { at, task, context: context + 1, what, kind: 0, status, value: 64 });
+        let event = Event { at, task, context: context + 1, what, kind: 0, status, value: 64 };
+        // What is told in one took as many nanoseconds as there are counts.
+        story.tell(tid, at.saturating_sub(event.counts()), at, &event);
     }
     let totals = story.finish();
     let lines = story.lines().take();
@@ -34,7 +38,9 @@ fn checked(text: &str) -> Checked {
     check(text.as_bytes()).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-use What::{Begun, Ended, Idle, Over, Part, PartOver, Reported, Returned, Submitted, Worked};
+use What::{
+    AtOnce, Begun, Carried, Ended, Idle, Landed, Over, Part, PartOver, Reported, Returned, Submitted, Worked,
+};
 
 #[test]
 fn a_task_from_submit_to_callback() {
@@ -52,13 +58,61 @@ fn a_task_from_submit_to_callback() {
     for part in [
         "\"cat\":\"task\",\"ts\":1,\"dur\":2,",
         "\"number\":1,\"task\":\"0x40\",\"bytes\":64",
-        "\"queued_us\":0.500,\"work_us\":1.250,\"unreported_us\":0.250",
+        "\"queued_us\":0.500,\"work_us\":1.200,\"unreported_us\":0.300",
         "\"cat\":\"work\",\"ts\":1.500,\"dur\":1.200",
         "\"cat\":\"callback\",\"ts\":3,\"dur\":0.600",
         "\"name\":\"dma 1 in flight\"",
     ] {
         assert!(text.contains(part), "no {part} in\n{text}");
     }
+}
+
+/// Several steps in one event.
+#[test]
+fn tasks_that_are_over_at_once() {
+    let (text, totals) = story(&[
+        (1, 1000, Submitted, 0, 1, 0),
+        (1, 1100, Submitted, 2, 1, 0),
+        // Carried out for 300 counts.
+        (1, 2000, AtOnce, 0, 1, 300),
+        (1, 2100, Submitted, 0, 2, 0),
+        (1, 2200, Returned, 0, 1, 0),
+        // For 64, and then it waits.
+        (2, 2500, Carried, 2, 1, 0),
+        (1, 2900, Landed, 2, 1, 0),
+        (1, 3000, Returned, 2, 1, 0),
+        // For less than can be measured.
+        (1, 3100, AtOnce, 0, 2, 0),
+        (1, 3150, Returned, 0, 2, 0),
+    ]);
+    let found = checked(&text);
+    assert_eq!((found.tasks, found.flows, found.unfinished), (3, 3, 0));
+    assert_eq!(totals, Totals { events: 10, ..Totals::default() });
+    for part in [
+        "\"cat\":\"work\",\"ts\":1.700,\"dur\":0.300",
+        "\"queued_us\":0.700,\"work_us\":0.300,\"unreported_us\":0}",
+        "\"cat\":\"callback\",\"ts\":2,\"dur\":0.200",
+        "\"cat\":\"work\",\"ts\":2.436,\"dur\":0.064",
+        "\"work_us\":0.064,\"unreported_us\":0.400}",
+        "\"cat\":\"work\",\"ts\":3.100,\"dur\":0.001",
+    ] {
+        assert!(text.contains(part), "no {part} in\n{text}");
+    }
+}
+
+/// A worker says that it is through when the task has landed.
+#[test]
+fn a_worker_that_is_late() {
+    let (text, _) = story(&[
+        (1, 10, Submitted, 2, 1, 0),
+        (2, 20, Begun, 2, 1, 0),
+        (1, 45, Landed, 2, 1, 0),
+        (2, 47, Worked, 2, 1, 0),
+        (1, 60, Returned, 2, 1, 0),
+    ]);
+    let found = checked(&text);
+    assert_eq!((found.tasks, found.flows, found.spans), (1, 1, 4));
+    assert!(text.contains("\"cat\":\"work\",\"ts\":0.020,\"dur\":0.025"), "{text}");
 }
 
 #[test]
@@ -104,7 +158,7 @@ fn tasks_that_overlap() {
         (1, 75, Returned, 1, 1, 0),
     ]);
     let found = checked(&text);
-    assert_eq!((found.tasks, found.flows, found.unfinished), (3, 2, 0));
+    assert_eq!((found.tasks, found.flows, found.unfinished), (3, 3, 0));
     assert_eq!((text.matches("dma 1 row").count(), text.matches("sha 2 row").count()), (2, 1));
     assert_eq!(text.matches("\"cat\":\"work\"").count(), 2, "{text}");
 }
@@ -154,10 +208,13 @@ fn gaps_and_disorder_leave_a_valid_trace() {
     for round in 0..300 {
         let mut told: Vec<Told> = Vec::new();
         for flight in 0..200u64 {
-            let (context, task) = (random(2) as u32, flight);
+            let (context, task) = (random(3) as u32, flight);
             let mut at = flight * 20;
             let home = 1 + random(3) as u32;
-            for what in [Submitted, Begun, Part, PartOver, Worked, Ended, Reported, Returned] {
+            let short = [Submitted, AtOnce, Returned];
+            let medium = [Submitted, Carried, Landed, Returned];
+            let long = [Submitted, Begun, Part, PartOver, Worked, Ended, Reported, Returned];
+            for &what in [&short[..], &medium, &long][random(3) as usize] {
                 at += random(40);
                 let tid = if random(3) == 0 { 1 + random(3) as u32 } else { home };
                 let status = random(8).saturating_sub(6) as i32;

@@ -48,10 +48,18 @@ impl Thread {
         self.open.push(open);
     }
 
-    /// Ends a span; gives it and its end back when it lies within the others.
-    ///
+    /// The task whose callback it is in, the innermost one.
+    pub(crate) fn callback(&self) -> Option<Task> {
+        self.open.iter().rfind(|o| o.is_callback).map(|o| o.task)
+    }
+
+    /// Ends a span; gives it and its end back when it lies within the others. In a callback that is over, nothing lies that
+    /// still goes on: its end is lost.
     pub(crate) fn end(&mut self, task: Task, is_callback: bool, at: u64) -> Option<(Open, u64)> {
         let place = self.open.iter().rposition(|o| o.task == task && o.is_callback == is_callback)?;
+        if is_callback {
+            self.open.truncate(place + 1);
+        }
         if place + 1 != self.open.len() {
             self.open.remove(place);
             return None;

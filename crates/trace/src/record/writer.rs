@@ -68,7 +68,8 @@ impl Writer {
         let count = self.held.partition_point(|(_, event)| event.at <= ripe);
         let ripe: Vec<_> = self.held.drain(..count).collect();
         for (tid, event) in ripe {
-            self.story.tell(tid, self.clock.nanos(event.at), &event);
+            let since = self.clock.nanos(event.at.saturating_sub(event.counts()));
+            self.story.tell(tid, since, self.clock.nanos(event.at), &event);
             if self.story.lines().len() >= AT_ONCE {
                 self.write();
             }
