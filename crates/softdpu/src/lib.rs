@@ -6,7 +6,7 @@ mod session;
 pub mod manual;
 
 pub use retry::Retry;
-pub use session::{Board, Device, DeviceInfo, Session, SessionBuilder};
+pub use session::{Board, Checks, Device, DeviceInfo, Session, SessionBuilder};
 pub use softdpu_memory::{
     Access, Buf, BufPool, Dmabuf, Element, ElementMut, Export, HugePage, Memory, MemoryBuilder, PageSize,
     Reach, RemoteBuf, RemoteMemory, WindowError,
@@ -26,8 +26,8 @@ pub mod card {
     pub use softdpu_card::{
         AesGcmLimits, CardInfo, ComchLimits, CompressLimits, ConfigError, DmaLimits, EngineKind, EngineSet,
         ErasureCodingLimits, EthRxqLimits, EthTxqLimits, Feature, FeatureSet, FindError, Function,
-        FunctionKind, Limits, Machine, MachineBuilder, Mode, ParsePciError, PciAddr, Plane, Profile,
-        RdmaLimits, Representor, Settings, ShaLimits, Side, SyncEventLimits, View,
+        FunctionKind, Limits, Machine, MachineBuilder, MemoryLimits, Mode, ParsePciError, PciAddr, Plane,
+        Profile, RdmaLimits, Representor, Settings, ShaLimits, Side, SyncEventLimits, View,
     };
 }
 
@@ -35,6 +35,20 @@ pub mod card {
 /// when the process ends.
 pub fn finish_trace() {
     softdpu_trace::record::finish();
+}
+
+/// What a program does wrong, as far as the compiler cannot say it: see [`SessionBuilder::checks`].
+///
+/// | rule | what is wrong |
+/// |---|---|
+/// | `never-progressed` | tasks are in flight, and for a second nobody progressed their engine |
+/// | `callback-blocks` | a handler has been running for two seconds; nothing else of its engine is reported meanwhile |
+/// | `retry-parameter` | a hundred submits in a row were refused with an error that does not pass |
+/// | `never-freed` | at the end a context is still there: it was forgotten, or dropped and not progressed |
+///
+/// Each is said once per context, as a warning in the log and as a [`Finding`](checks::Finding).
+pub mod checks {
+    pub use softdpu_trace::checks::{Finding, findings, finish};
 }
 
 /// Failures on purpose, and schedules that repeat: plans for [`SessionBuilder::faults`].

@@ -148,6 +148,17 @@ impl AsRef<room::Session> for Session {
     }
 }
 
+/// How closely a program is looked at: see [`SessionBuilder::checks`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Checks {
+    /// Not at all; this costs nothing.
+    #[default]
+    Off,
+    /// By all rules of [`checks`](crate::checks).
+    Full,
+}
+
 /// A session to be: see [`Session::builder`]. What is not said comes from the environment, the board is the threaded one.
 ///
 /// Whoever names a machine, a file or a profile has described the machine: the environment is not asked any more.
@@ -160,6 +171,7 @@ pub struct SessionBuilder {
     seed: Option<u64>,
     faults: Option<softdpu_faults::Plan>,
     trace: Option<PathBuf>,
+    checks: Checks,
 }
 
 impl SessionBuilder {
@@ -284,6 +296,23 @@ impl SessionBuilder {
         SessionBuilder { trace: Some(file.into()), ..self }
     }
 
+    /// Has contexts of this process that start from now on checked: what a program does wrong, as far as the compiler
+    /// cannot say it, becomes a warning in the log and a finding. Tasks go slower ways then.
+    ///
+    /// ```
+    /// use softdpu::prelude::*;
+    /// use softdpu::{Checks, checks};
+    /// # fn main() -> softdpu::Result<()> {
+    /// let session = Session::builder().checks(Checks::Full).board(Board::inline()).open()?;
+    /// # drop(session);
+    /// let found = checks::finish(); // at the end of the program, or of a test
+    /// assert!(found.is_empty(), "{}", found[0]);
+    /// # Ok(()) }
+    /// ```
+    pub fn checks(self, checks: Checks) -> Self {
+        SessionBuilder { checks, ..self }
+    }
+
     /// Opens the session. `SOFTDPU_SEED` and `SOFTDPU_FAULTS` are heeded as [`seed`](Self::seed) and
     /// [`faults`](Self::faults) are. No thread is started before the first context runs.
     ///
@@ -302,6 +331,12 @@ impl SessionBuilder {
         // After the others, so that it sees what comes of them.
         softdpu_trace::start::from_environment();
         self.trace.map_or(Ok(()), |file| softdpu_trace::start::into_file(&file))?;
+        if self.checks == Checks::Full {
+            softdpu_trace::checks::start().map_err(|e| {
+                log::error!(target: "softdpu::session", "checks: {e}");
+                Error::new(Code::NoMemory, "no thread for checks")
+            })?;
+        }
         let board = if seeded { Board::inline() } else { self.board.unwrap_or_default() };
         Ok(Session::new(machine, board))
     }

@@ -3,6 +3,7 @@
 //! - [`record`]: what happens to every task, as a file that Chrome's and Perfetto's viewers open;
 //! - [`read`]: that file again, and whether it is as it should be;
 //! - [`metrics`]: counts and durations, for `top` and Prometheus;
+//! - [`checks`]: what a program of the Rust face does wrong;
 //! - [`probes`]: places for bpftrace and perf;
 //! - [`start`]: how it begins;
 //! - [`event`], [`ring`]: what is written down, and where until it is written out;
@@ -16,6 +17,7 @@ macro_rules! say {
     };
 }
 
+pub mod checks;
 mod clock;
 pub mod event;
 pub mod histogram;
