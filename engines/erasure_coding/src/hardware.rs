@@ -155,13 +155,8 @@ impl Engine for ErasureCoding {
     }
 
     fn build(device: &Arc<Device>, config: Config) -> Result<(Box<dyn Work>, u32)> {
-        let count = if config.tasks == 0 { 64 } else { config.tasks };
         let limit = Caps::of(device.function())?.max_num_tasks;
-        if count > limit {
-            log::error!(target: "softdpu::erasure_coding",
-                "erasure coding context on {}: {count} tasks asked for, limit {limit}", device.function().pci());
-            return Err(Error::new(Code::InvalidValue, "more tasks than the device takes"));
-        }
+        let count = Self::INFO.room_for(device, config.tasks, 64, limit)?;
         Ok((ErasureCoding::on(device)?.work(config), count))
     }
 }

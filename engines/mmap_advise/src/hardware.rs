@@ -88,13 +88,8 @@ impl Engine for MmapAdvise {
     }
 
     fn build(device: &Arc<Device>, config: Config) -> Result<(Box<dyn Work>, u32)> {
-        let count = if config.invalidate_cache == 0 { 16 } else { config.invalidate_cache };
         let limit = Caps::of(device.function())?.max_num_tasks;
-        if count > limit {
-            log::error!(target: "softdpu::mmap_advise", "context on {}: {count} tasks asked for, limit {limit}",
-                device.function().pci());
-            return Err(Error::new(Code::InvalidValue, "more tasks than the device takes"));
-        }
+        let count = Self::INFO.room_for(device, config.invalidate_cache, 16, limit)?;
         Ok((MmapAdvise::on(device)?.work(config.on_invalidate_cache), count))
     }
 }

@@ -62,12 +62,8 @@ impl Engine for SyncEvents {
             log::error!(target: LOG, "context on {}: the configuration has no event", device.function().pci());
             return Err(Error::new(Code::InvalidValue, "the configuration has no event"));
         };
-        let count = if config.tasks == 0 { 16 } else { config.tasks };
         let limit = Caps::of(device.function())?.max_num_tasks;
-        if count > limit {
-            log::error!(target: LOG, "context on {}: {count} tasks asked for, limit {limit}", device.function().pci());
-            return Err(Error::new(Code::InvalidValue, "more tasks than the device takes"));
-        }
+        let count = Self::INFO.room_for(device, config.tasks, 16, limit)?;
         Ok((Waits::on(event.live().clone(), count, false)?, count))
     }
 }
