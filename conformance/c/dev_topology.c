@@ -6,8 +6,7 @@
  * covers: @
  */
 #define _GNU_SOURCE
-#include <sys/wait.h>
-
+#include "on_machine.h"
 #include "rig.h"
 
 static struct doca_devinfo **list;
@@ -120,42 +119,25 @@ static void limits(void)
 	CHECK_OK(doca_dma_cap_task_memcpy_is_supported(find("mlx5_1")));
 }
 
+/* The list of a machine that is none. */
 static void refused(void)
 {
-	check_fail(__FILE__, __LINE__, "a list of %u came out of a broken file", count);
+	CHECK_STATUS(doca_devinfo_create_list(&list, &count), DOCA_ERROR_NOT_FOUND);
+}
+
+static void (*looks)(void);
+
+static void with_list(void)
+{
+	MUST(doca_devinfo_create_list(&list, &count));
+	looks();
+	CHECK_OK(doca_devinfo_destroy_list(list));
 }
 
 static void machine(const char *toml, void (*body)(void))
 {
-	char name[] = "/tmp/conformance-machine-XXXXXX";
-	int fd = mkstemp(name), status = 1;
-	pid_t pid;
-
-	MUST_BE(fd >= 0 && write(fd, toml, strlen(toml)) == (ssize_t)strlen(toml));
-	close(fd);
-	fflush(NULL);
-	pid = fork();
-	MUST_BE(pid >= 0);
-	if (pid == 0) {
-		doca_error_t result;
-
-		setenv("SOFTDPU_CONFIG", name, 1);
-		unsetenv("SOFTDPU_PROFILE");
-		unsetenv("SOFTDPU_SIDE");
-		result = doca_devinfo_create_list(&list, &count);
-		if (body == refused) {
-			CHECK_STATUS(result, DOCA_ERROR_NOT_FOUND);
-			exit(check_result());
-		}
-		MUST(result);
-		body();
-		CHECK_OK(doca_devinfo_destroy_list(list));
-		exit(check_result());
-	}
-	MUST_BE(waitpid(pid, &status, 0) == pid);
-	unlink(name);
-	if (status != 0)
-		check_fail(__FILE__, __LINE__, "child ended with %d over this file:\n%s", status, toml);
+	looks = body;
+	on_machine(toml, body == refused ? refused : with_list);
 }
 
 #define FUNCTION(side_, pci_, ibdev_) \

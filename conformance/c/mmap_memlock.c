@@ -8,9 +8,9 @@
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "capture.h"
+#include "on_machine.h"
 #include "rig.h"
 
 #define MIB ((size_t)1 << 20)
@@ -33,12 +33,21 @@ static uint8_t *pages(size_t len)
 	return addr;
 }
 
+/* The limit of an ordinary user. */
+static void limited(void)
+{
+	struct rlimit limit = {.rlim_cur = 65536, .rlim_max = 65536};
+
+	MUST_BE(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
+}
+
 static void generous(void)
 {
 	struct doca_dev *dev = rig_open_dev(NULL);
 	uint8_t *mem = pages(1400 * MIB);
 	struct doca_mmap *map = configured(dev, mem, 1400 * MIB);
 
+	limited();
 	CHECK_OK(doca_mmap_start(map));
 	CHECK_OK(doca_mmap_destroy(map));
 	CHECK_OK(doca_dev_close(dev));
@@ -52,6 +61,7 @@ static void strict(void)
 	struct doca_mmap *half = configured(dev, mem, 4 * MIB), *rest = configured(dev, mem + 8 * MIB, 5 * MIB);
 	int i;
 
+	limited();
 	capture_sdk(DOCA_LOG_LEVEL_WARNING);
 	CHECK_OK(doca_mmap_start(half));
 	capture_clear();
@@ -76,32 +86,9 @@ static void strict(void)
 	munmap(mem, 64 * MIB);
 }
 
-static void in_child(const char *toml, void (*body)(void))
-{
-	char name[] = "/tmp/conformance-strict-XXXXXX";
-	struct rlimit limit = {.rlim_cur = 65536, .rlim_max = 65536};
-	int fd = mkstemp(name), status = 1;
-	pid_t pid;
-
-	MUST_BE(fd >= 0 && write(fd, toml, strlen(toml)) == (ssize_t)strlen(toml));
-	close(fd);
-	fflush(NULL);
-	pid = fork();
-	MUST_BE(pid >= 0);
-	if (pid == 0) {
-		MUST_BE(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
-		setenv("SOFTDPU_CONFIG", name, 1);
-		body();
-		exit(check_result());
-	}
-	MUST_BE(waitpid(pid, &status, 0) == pid);
-	unlink(name);
-	CHECK_U64(status, 0);
-}
-
 int main(void)
 {
-	in_child("strict = false\n[[card]]\n", generous);
-	in_child("strict = true\nmemlock = 8388608\n[[card]]\n", strict);
+	on_machine("strict = false\n[[card]]\n", generous);
+	on_machine("strict = true\nmemlock = 8388608\n[[card]]\n", strict);
 	return check_result();
 }

@@ -69,6 +69,11 @@ fn function(plan: &FunctionPlan, number: u16, card: Arc<CardInfo>, settings: Arc
         Ipv4::None => None,
     };
     let ipv6 = plan.ipv6.unwrap_or_else(|| made_ipv6(number));
+    // Not in the plan: sides of a card that differ in this alone still know each other.
+    let mut limits = plan.limits.clone();
+    if settings.strict {
+        limits.tighten(&plan.given);
+    }
     let features: FeatureSet = card.profile.features(card.mode, plan.side).without(plan.removed);
     Function {
         card,
@@ -91,7 +96,7 @@ fn function(plan: &FunctionPlan, number: u16, card: Arc<CardInfo>, settings: Arc
         wired_to: Plug { number, is_representor: false },
         steering: plan.steer.clone(),
         features,
-        limits: plan.limits.clone(),
+        limits,
         representors: Vec::new(),
         bond: plan.bond.clone(),
     }

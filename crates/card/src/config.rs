@@ -8,7 +8,7 @@ use crate::error::ConfigError;
 use crate::feature::{Feature, FeatureSet};
 use crate::file::{Card, Entry, File, LimitTable};
 use crate::function::{FunctionKind, Side};
-use crate::limits::{Limits, SetError};
+use crate::limits::{Given, Limits, SetError};
 use crate::machine::Settings;
 use crate::pci::PciAddr;
 use crate::port::Backend;
@@ -108,14 +108,14 @@ fn card(
         None => format!("card{number}"),
     };
     let mut plan = CardPlan { name, profile, mode, functions: Vec::new() };
-    let mut limits = Limits::of(profile);
+    let mut limits = (Limits::of(profile), Given::new());
     set_limits(&mut limits, &card.limits)?;
     let removed = removed(&card.without)?;
     if card.function.is_empty() {
         plan.functions = topology::default_functions(profile, number);
         for function in &mut plan.functions {
             function.removed = removed;
-            function.limits = limits.clone();
+            (function.limits, function.given) = limits.clone();
         }
     }
     for entry in &card.function {
@@ -133,7 +133,7 @@ fn function(
     entry: &Spanned<Entry>,
     card: &CardPlan,
     before: &[CardPlan],
-    limits: &Limits,
+    limits: &(Limits, Given),
 ) -> Result<FunctionPlan, Bad> {
     let spec = entry.get_ref();
     if spec.side == Side::Dpu && !card.profile.has_card_side() {
@@ -174,8 +174,9 @@ fn function(
     plan.backend = backend(entry, &plan)?;
     plan.steer = steer::rules(&spec.steer)?;
     plan.wire = spec.wire.as_ref().map(|name| checked_name(name, "interface name", 15)).transpose()?;
-    plan.limits = limits.clone();
-    set_limits(&mut plan.limits, &spec.limits)?;
+    let mut limits = limits.clone();
+    set_limits(&mut limits, &spec.limits)?;
+    (plan.limits, plan.given) = limits;
     plan.removed = removed(&spec.without)?;
     plan.represented_on = spec.represented_on.as_ref().map(self::pci).transpose()?;
     Ok(plan)
@@ -352,7 +353,7 @@ fn removed(names: &[Spanned<String>]) -> Result<FeatureSet, Bad> {
     })
 }
 
-fn set_limits(limits: &mut Limits, table: &LimitTable) -> Result<(), Bad> {
+fn set_limits((limits, given): &mut (Limits, Given), table: &LimitTable) -> Result<(), Bad> {
     for (group, entries) in table {
         if entries.is_empty() {
             // An empty table sets nothing, but its name must still be right.
@@ -372,6 +373,7 @@ fn set_limits(limits: &mut Limits, table: &LimitTable) -> Result<(), Bad> {
                     bad(value, format!("{name} = {value_text} is not in {least}..={most}"))
                 }
             })?;
+            given.push((group.get_ref().clone(), field.get_ref().clone()));
         }
     }
     Ok(())

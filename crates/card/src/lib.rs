@@ -39,6 +39,7 @@ mod reach;
 mod real;
 mod steer;
 mod topology;
+mod verbs;
 mod wire;
 
 pub use engine_kind::{EngineKind, EngineSet};
@@ -48,7 +49,7 @@ pub use find::FindError;
 pub use function::{CardInfo, Function, FunctionKind, Representor, Side};
 pub use limits::{
     AesGcmLimits, ComchLimits, CompressLimits, DmaLimits, ErasureCodingLimits, EthRxqLimits, EthTxqLimits,
-    Limits, RdmaLimits, ShaLimits, SyncEventLimits,
+    Limits, MemoryLimits, RdmaLimits, ShaLimits, SyncEventLimits,
 };
 pub use machine::{Machine, MachineBuilder, Settings, View};
 pub use path::RdmaPath;
@@ -58,3 +59,4 @@ pub use port::{Backend, Plug};
 pub use profile::{Mode, Profile};
 pub use reach::Reach;
 pub use steer::SteerRule;
+pub use verbs::VerbsPort;

@@ -87,6 +87,13 @@ const LIST: RangeInclusive<u64> = 1..=4096;
 const BYTES: RangeInclusive<u64> = 1..=1 << 48;
 
 limits! {
+    /// Memory that is registered with the card. Counted per function and process; no engine, and so no capability call.
+    memory: MemoryLimits {
+        /// Most regions that are registered at once.
+        max_regions: u32 = u32::MAX, ANY32;
+        /// Most bytes of one region.
+        max_region_size: u64 = 1u64 << 48, BYTES;
+    }
     /// Copies.
     dma: DmaLimits {
         /// Most bytes one task may move.
@@ -221,7 +228,51 @@ limits! {
     }
 }
 
+/// What a strict machine grants where the topology says nothing: the figures are those that programs for real cards are
+/// known to get along with (a copy of 2 MiB, bursts of 2048 packets, 1 MiB through the channel at once), or, where none is
+/// known, a sixty-fourth of what is granted otherwise, so that whoever asks no capability call is found out. Regions are as
+/// many and as large as network cards of this kind publish.
+const STRICT: &[(&str, &str, u64)] = &[
+    ("memory", "max_regions", 1 << 24),
+    ("memory", "max_region_size", 1 << 40),
+    ("dma", "max_buf_size", 2 * MIB),
+    ("dma", "max_num_tasks", 1024),
+    ("sha", "max_src_buf_size", 64 * MIB),
+    ("sha", "max_num_tasks", 1024),
+    ("compress", "max_buf_size", 2 * MIB),
+    ("compress", "max_num_tasks", 1024),
+    ("aes_gcm", "max_num_tasks", 1024),
+    ("erasure_coding", "max_block_size", 2 * MIB),
+    ("erasure_coding", "max_num_tasks", 1024),
+    ("rdma", "max_send_queue_size", 1024),
+    ("rdma", "max_recv_queue_size", 1024),
+    ("rdma", "max_num_connections", 64),
+    ("comch", "max_recv_queue_size", 1024),
+    ("comch", "max_send_tasks", 1024),
+    ("comch", "max_stream_buf_size", MIB),
+    ("comch", "max_stream_tasks", 1024),
+    ("eth_rxq", "max_burst_size", 2048),
+    ("eth_txq", "max_burst_size", 2048),
+    ("sync_event", "max_num_tasks", 1024),
+];
+
+/// Limits that a topology file sets, which are as large as it says: engine and name.
+pub(crate) type Given = Vec<(String, String)>;
+
 impl Limits {
+    /// Takes back what a strict machine does not grant, but for what was `given`.
+    pub(crate) fn tighten(&mut self, given: &Given) {
+        let granted = self.entries();
+        for &(group, field, most) in STRICT {
+            let is = |(g, f): (&str, &str)| g == group && f == field;
+            let now = granted.iter().find(|(g, f, _)| is((g, f))).map(|(.., value)| *value);
+            if now.is_some_and(|now| now > most) && !given.iter().any(|(g, f)| is((g, f))) {
+                // The table is tested against the allowed values.
+                let _ = self.set(group, field, most);
+            }
+        }
+    }
+
     /// The limits of a card of this profile.
     pub fn of(profile: Profile) -> Limits {
         let mut limits = Limits::default();
@@ -282,6 +333,25 @@ mod tests {
                 .map(|(now, _)| now)
                 .collect();
             assert_eq!(changed, [(group, field, other)]);
+        }
+    }
+
+    #[test]
+    fn strict_limits_are_allowed_values_below_the_usual_ones() {
+        for &profile in Profile::ALL {
+            let (usual, mut strict) = (Limits::of(profile), Limits::of(profile));
+            strict.tighten(&Given::new());
+            for &(group, field, most) in STRICT {
+                let value = |limits: &Limits| {
+                    limits.entries().into_iter().find(|(g, f, _)| (*g, *f) == (group, field)).unwrap().2
+                };
+                assert!(Limits::allowed(group, field).unwrap().contains(&most), "{group}.{field}");
+                assert_eq!(value(&strict), value(&usual).min(most), "{group}.{field} of {profile}");
+            }
+            let given: Given = STRICT.iter().map(|(g, f, _)| ((*g).to_owned(), (*f).to_owned())).collect();
+            let mut as_given = usual.clone();
+            as_given.tighten(&given);
+            assert_eq!(as_given, usual);
         }
     }
 

@@ -5,7 +5,7 @@
 
 use crate::feature::FeatureSet;
 use crate::function::{BondMember, FunctionKind, Side};
-use crate::limits::Limits;
+use crate::limits::{Given, Limits};
 use crate::machine::Settings;
 use crate::pci::PciAddr;
 use crate::port::Backend;
@@ -65,6 +65,8 @@ pub(crate) struct FunctionPlan {
     pub(crate) steer: Vec<SteerRule>,
     pub(crate) removed: FeatureSet,
     pub(crate) limits: Limits,
+    /// Limits that were written down.
+    pub(crate) given: Given,
     /// Host functions: the card function that shows the representor.
     pub(crate) represented_on: Option<PciAddr>,
     /// Host functions: name of the representor's interface.
@@ -93,6 +95,7 @@ impl FunctionPlan {
             steer: Vec::new(),
             removed: FeatureSet::EMPTY,
             limits: Limits::of(profile),
+            given: Given::new(),
             represented_on: None,
             representor: None,
             bond: Vec::new(),

@@ -2,6 +2,7 @@
 
 use softdpu_card::{Function, Plane};
 use softdpu_status::{Code, Error, Result};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Weak};
 
 /// How many devices a process may hold open at once: one bit each in a region's access word.
@@ -12,6 +13,8 @@ pub const MAX_OPEN: usize = 48;
 pub struct Device {
     function: Arc<Function>,
     id: u8,
+    /// Regions that are registered with it.
+    regions: AtomicU32,
 }
 
 static OPEN: Mutex<Vec<Weak<Device>>> = Mutex::new(Vec::new());
@@ -40,9 +43,17 @@ impl Device {
                 return Err(Error::new(Code::Initialization, "too many open devices"));
             }
         };
-        let device = Arc::new(Device { function, id: id as u8 });
+        let device = Arc::new(Device { function, id: id as u8, regions: AtomicU32::new(0) });
         open[id] = Arc::downgrade(&device);
         Ok(device)
+    }
+
+    /// One more region, if its function may have as many.
+    pub(crate) fn add_region(self: &Arc<Device>) -> Option<Registered> {
+        let most = self.function.limits().memory.max_regions;
+        let room = |regions: u32| (regions < most).then(|| regions + 1);
+        self.regions.fetch_update(Relaxed, Relaxed, room).ok()?;
+        Some(Registered(Arc::clone(self)))
     }
 
     /// What was opened.
@@ -64,6 +75,23 @@ impl Device {
     /// May a handle restricted to `plane` be used for this engine? See [`Plane`].
     pub fn allows(plane: Option<Plane>, engine: softdpu_card::EngineKind) -> bool {
         plane.is_none_or(|p| p.covers(engine))
+    }
+}
+
+/// A region that counts, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Registered(Arc<Device>);
+
+impl Registered {
+    /// Where it is registered.
+    pub(crate) fn device(&self) -> &Arc<Device> {
+        &self.0
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        self.0.regions.fetch_sub(1, Relaxed);
     }
 }
 

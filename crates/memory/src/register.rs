@@ -4,7 +4,7 @@
 //! the machine plays strict, takes keys and device addresses, and opens the region with its access word. What it
 //! returns holds all that; the owner closes the region first and drops the [`Registration`] afterwards.
 
-use crate::device::Device;
+use crate::device::{Device, Registered};
 use crate::keys::{self, Key};
 use crate::procmaps;
 use crate::region::{Access, CAN_READ, CAN_WRITE, DEVICE_SHIFT, Region, SHARED};
@@ -58,7 +58,7 @@ pub struct Registration {
 /// How one device knows the range.
 #[derive(Debug)]
 struct Known {
-    device: Arc<Device>,
+    place: Registered,
     key: Key,
     address: u64,
 }
@@ -87,7 +87,7 @@ impl Registration {
     }
 
     fn known(&self, device: &Device) -> Option<&Known> {
-        self.devices.iter().find(|known| known.device.id() == device.id())
+        self.devices.iter().find(|known| known.place.device().id() == device.id())
     }
 }
 
@@ -115,8 +115,9 @@ pub fn register(region: &Region, request: &Request<'_>) -> Result<Registration> 
         .try_reserve_exact(devices.len())
         .map_err(|_| Error::new(Code::NoMemory, "no memory for a registration"))?;
     for device in devices {
+        let place = place(request, device)?;
         let address = keys::device_address(device, base, len)?;
-        known.push(Known { device: device.clone(), key: Key::new()?, address });
+        known.push(Known { place, key: Key::new()?, address });
     }
     let writes = if writable && access.contains(Access::LOCAL_READ_WRITE) { CAN_WRITE } else { 0 };
     let shared = if request.shared { SHARED } else { 0 };
@@ -146,6 +147,22 @@ fn look(request: &Request<'_>) -> Result<bool> {
             Err(Error::new(Code::Driver, "the range has a hole"))
         }
     }
+}
+
+/// Takes the region's place on a device, unless it is too large or one too many.
+fn place(request: &Request<'_>, device: &Arc<Device>) -> Result<Registered> {
+    let Request { object, len, .. } = request;
+    let (function, limits) = (device.function(), &device.function().limits().memory);
+    if *len as u64 > limits.max_region_size {
+        log::error!(target: "softdpu::mmap",
+            "{object}: {len} bytes cannot be registered with {function}: its largest region has {} bytes", limits.max_region_size);
+        return Err(Error::new(Code::Driver, "the region is too large for the device"));
+    }
+    device.add_region().ok_or_else(|| {
+        log::error!(target: "softdpu::mmap",
+            "{object}: {function} has {} regions already, as many as it can have", limits.max_regions);
+        Error::new(Code::Driver, "the device has as many regions as it can have")
+    })
 }
 
 /// Bytes that count as locked, in all strict registrations of the process.
@@ -287,6 +304,32 @@ mod tests {
         assert_eq!(code(&Request { len: usize::MAX, ..ok }), Code::InvalidValue);
         assert_eq!(code(&Request { base: 4096, len: 4096, ..ok }), Code::Driver);
         assert!(!region.is_open());
+    }
+
+    #[test]
+    fn regions_are_as_many_and_as_large_as_the_card_says() {
+        let text =
+            "[[card]]\nname = \"small\"\n[card.limits.memory]\nmax_regions = 2\nmax_region_size = 4096\n";
+        let machine = Machine::builder().config_text(text).build().unwrap();
+        let devices = devices(&machine, 2);
+        let heap = vec![0u8; 8192];
+        let regions = [Region::closed(), Region::closed(), Region::closed()];
+        let try_one = |at: usize, len: usize, devices: &[Arc<Device>]| {
+            register(&regions[at], &request(&heap[..len], Access::LOCAL_READ_WRITE, devices))
+        };
+        assert_eq!(try_one(0, 4097, &devices).unwrap_err().code(), Code::Driver);
+        let (one, two) = (try_one(0, 4096, &devices[..1]).unwrap(), try_one(1, 4096, &devices).unwrap());
+        // Full on the first device, and not on the second, which must not keep what failed.
+        assert_eq!(try_one(2, 16, &devices).unwrap_err().code(), Code::Driver);
+        let turned: Vec<_> = devices.iter().rev().cloned().collect();
+        for _ in 0..5 {
+            assert_eq!(try_one(2, 16, &turned).unwrap_err().code(), Code::Driver);
+        }
+        let three = try_one(2, 16, &devices[1..]).unwrap();
+        assert!(three.mkey(&devices[1]).is_some() && three.mkey(&devices[0]).is_none());
+        drop((one, three));
+        assert!(try_one(2, 16, &devices).is_ok());
+        drop(two);
     }
 
     #[test]
