@@ -22,9 +22,6 @@ pub(crate) use pieces::{move_here, move_piece};
 pub use softdpu_link::copy_shared;
 use softdpu_status::{Code, Error, Result};
 
-/// From this many bytes on a copy may gain from bypassing the cache.
-pub const STREAM_FROM: u64 = 4 << 20;
-
 /// Bytes that are copied without a call.
 const LINE: usize = 64;
 
@@ -307,10 +304,26 @@ pub fn waits<const N: usize>(lists: [Lent; N]) -> bool {
     lie_in(lists, SLOW)
 }
 
-/// Does any element of a task's lists lie in memory that is not mapped here? Such copies gain nothing from several threads,
-/// which only meet at the locks of the kernel.
+/// Does any element of a task's lists lie in memory that is not mapped here?
 pub fn is_far<const N: usize>(lists: [Lent; N]) -> bool {
     lie_in(lists, FAR)
+}
+
+/// Is a copy with memory that is not mapped here long enough for two threads, which begin at its ends? The kernel locks
+/// the page tables of the owner one by one for every page: threads at the same one take turns with each page, and are no
+/// faster than one.
+pub fn is_spread(src: &Node, dst: &Node) -> bool {
+    let bytes = volume(src) as usize;
+    let page = rustix::param::page_size();
+    // A page of entries of eight bytes, each for a page.
+    let table = page * (page / 8);
+    if src.next().is_some() || dst.next().is_some() {
+        // They may lie anywhere.
+        return bytes >= 2 * table;
+    }
+    let ends = [(src.region(), src.data()), (dst.region(), dst.tail())];
+    let apart = |from: usize| from / table != from.saturating_add(bytes - 1) / table;
+    bytes >= table / 2 && ends.iter().all(|&(region, from)| region.made() & FAR == 0 || apart(from))
 }
 
 fn lie_in<const N: usize>(lists: [Lent; N], kind: u64) -> bool {

@@ -11,6 +11,7 @@
 //! is such a change one step to everybody.
 #![expect(unsafe_code, reason = "copies between ranges of registered memory and another process")]
 
+mod mark;
 mod piece;
 
 use crate::copy::copy_shared;
@@ -18,96 +19,18 @@ use crate::export::{Descriptor, stage_of};
 use crate::kernel;
 use crate::map::Map;
 use crate::peer::Change;
-use crate::quiesce;
-use crate::seats::SEATS;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use softdpu_card::Reach;
-use softdpu_link::{Line, Mapping, Segment, barrier};
+use softdpu_link::{Line, Segment};
 use softdpu_status::{Code, Error, Result};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::fault::lost;
 pub(crate) use kernel::Way;
-pub(crate) use piece::{Alter, CHANGED, COPIED, Piece};
-
-/// The page that this process shares with somebody who lends it memory: the lender's word, and the marks of accesses
-/// under way. See [`quiesce`].
-#[derive(Debug)]
-pub(crate) struct Mark {
-    page: Mapping,
-    /// The lender's word when threads with a seat need no barrier.
-    fast: u32,
-}
-
-/// Distance of words: one to a cache line. The first is the lender's, the second counts for threads without a seat, and
-/// each seat has one of its own.
-const STRIDE: usize = 64;
-const COUNTED: usize = STRIDE;
-
-fn word_of_seat(number: usize) -> usize {
-    COUNTED + STRIDE + STRIDE * number
-}
-
-impl Mark {
-    pub(crate) const BYTES: usize = STRIDE * (SEATS + 2);
-
-    /// The marks in a page of at least [`Mark::BYTES`] bytes.
-    pub(crate) fn new(page: Mapping) -> Option<Mark> {
-        let fast = if barrier::is_reachable() { quiesce::LENT_BY_REACHING } else { quiesce::NEVER };
-        (page.len() >= Mark::BYTES).then_some(Mark { page, fast })
-    }
-
-    /// The lender: what its word says at the beginning.
-    pub(crate) fn lend(page: &Mapping) {
-        let reaches = barrier::can_reach_others();
-        let word = if reaches { quiesce::LENT_BY_REACHING } else { quiesce::LENT };
-        page.word32(0).store(word, Relaxed);
-    }
-
-    /// The lender: its word.
-    pub(crate) fn lent(page: &Mapping) -> &AtomicU32 {
-        page.word32(0)
-    }
-
-    /// The lender, after a recall: is no access under way?
-    pub(crate) fn is_quiet(page: &Mapping) -> bool {
-        let mut seats = (0..SEATS).map(word_of_seat);
-        quiesce::is_quiet(page.word32(COUNTED)) && seats.all(|at| quiesce::is_quiet(page.word32(at)))
-    }
-
-    #[inline(always)]
-    fn enter(&self, seat: Option<usize>) -> bool {
-        let lent = self.page.word32(0);
-        match seat {
-            Some(number) => quiesce::enter_alone(lent, self.page.word32(word_of_seat(number)), self.fast),
-            None => quiesce::enter(lent, self.page.word32(COUNTED)),
-        }
-    }
-
-    #[inline(always)]
-    fn leave(&self, seat: Option<usize>) {
-        match seat {
-            Some(number) => quiesce::leave_alone(self.page.word32(word_of_seat(number))),
-            None => quiesce::leave(self.page.word32(COUNTED)),
-        }
-    }
-
-    fn is_lent(&self) -> bool {
-        quiesce::is_lent(self.page.word32(0))
-    }
-}
-
-#[inline(never)]
-fn enter_all(marks: &[Mark], seat: Option<usize>) -> bool {
-    for (at, mark) in marks.iter().enumerate() {
-        if !mark.enter(seat) {
-            marks[..at].iter().for_each(|mark| mark.leave(seat));
-            return false;
-        }
-    }
-    true
-}
+pub(crate) use mark::Mark;
+use mark::enter_all;
+pub(crate) use piece::{Alter, CHANGED, COPIED, Piece, REFUSED};
 
 /// How bytes move.
 #[derive(Debug)]
@@ -141,12 +64,15 @@ impl Stage {
     /// Reads into bytes of the caller.
     pub(crate) fn try_read(&self, addr: usize, into: &mut [u8]) -> Result<()> {
         // SAFETY: the bytes are borrowed for writing.
-        unsafe { self.copy(Way::Read, addr, into.as_mut_ptr(), into.len()) }
+        let copied = unsafe { self.copy(Way::Read, addr, into.as_mut_ptr(), into.len())? };
+        if copied { Ok(()) } else { Err(lost()) }
     }
 
+    /// False: the owner refuses.
+    ///
     /// # Safety
     /// As [`Far::copy`].
-    unsafe fn copy(&self, way: Way, addr: usize, here: *mut u8, n: usize) -> Result<()> {
+    unsafe fn copy(&self, way: Way, addr: usize, here: *mut u8, n: usize) -> Result<bool> {
         let mut bounce = [0; 16 << 10];
         let mut done = 0;
         while done < n {
@@ -159,7 +85,9 @@ impl Stage {
                     self.memory.put(at, &bounce[..len]);
                 }
             }
-            self.ask(Piece { way, addr: (addr + done) as u64, len: piece as u32 })?;
+            if !self.ask(Piece { way, addr: (addr + done) as u64, len: piece as u32 })? {
+                return Ok(false);
+            }
             if way == Way::Read {
                 for (at, len, to) in (0..piece).step_by(bounce.len()).map(each) {
                     self.memory.get(at, &mut bounce[..len]);
@@ -169,7 +97,7 @@ impl Stage {
             }
             done += piece;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn change(&self, alter: Alter) -> Result<u64> {
@@ -179,10 +107,10 @@ impl Stage {
         before.map(u64::from_le_bytes).ok_or_else(lost)
     }
 
-    fn ask(&self, piece: Piece) -> Result<()> {
+    fn ask(&self, piece: Piece) -> Result<bool> {
         self.line.send(&piece.encode(), &[])?;
         match self.line.receive(Some(Instant::now() + PATIENCE))? {
-            Some((answer, _)) if answer == COPIED => Ok(()),
+            Some((answer, _)) if answer == COPIED || answer == REFUSED => Ok(answer == COPIED),
             _ => Err(lost()),
         }
     }
@@ -338,8 +266,15 @@ impl Far {
             Means::Worker(stage) => {
                 let stage = stage.lock().unwrap_or_else(|e| e.into_inner());
                 // SAFETY: the caller's promise.
-                let copied = unsafe { stage.copy(way, there, here, n) };
-                copied.err().map(|e| e.to_string())
+                match unsafe { stage.copy(way, there, here, n) } {
+                    Ok(true) => None,
+                    Ok(false) => Some("the process has unmapped it".to_owned()),
+                    Err(cause) => {
+                        // An answer may still come, and would be taken for that of a later piece.
+                        self.lose();
+                        Some(cause.to_string())
+                    }
+                }
             }
             Means::Mapped(_) => Some("it is mapped, not far".to_owned()),
             Means::Network(_) => Some("it is on another machine".to_owned()),
@@ -347,10 +282,6 @@ impl Far {
         match failed {
             None => Ok(()),
             Some(cause) => {
-                if matches!(self.means, Means::Worker(_)) {
-                    // An answer may still come, and would be taken for that of a later piece.
-                    self.lose();
-                }
                 let what = if way == Way::Read { "read" } else { "written" };
                 log::error!(target: "softdpu::mmap",
                     "memory [{there:#x}, +{n}) of process {} could not be {what} ({}): {cause}", self.owner, self.reach());
@@ -362,7 +293,11 @@ impl Far {
 
 #[cfg(test)]
 mod tests {
+    use super::mark::{COUNTED, word_of_seat};
     use super::*;
+    use crate::quiesce;
+    use crate::seats::SEATS;
+    use softdpu_link::barrier;
 
     #[test]
     fn accesses_are_marked_with_everybody_or_nobody() {

@@ -17,6 +17,7 @@
 //! | [`export`](mod@export) | a range as plain bytes for somebody else, and back |
 //! | [`node`] | buffer descriptors and the stores they come from |
 //! | [`copy`] | copy routines, and lists copied into lists |
+//! | [`cache`] | how large the last cache is, and which copies may go past it |
 //! | [`view`], `overlap` | how engines look at lists of buffers |
 //! | `guard`, `quiesce`, `seat`, `seats` | memory that somebody else can end: marks of accesses, and who waits for whom |
 //! | `far`, `kernel`, [`fault`] | memory of another process: the ways there, and what happens when it is gone |
@@ -30,6 +31,7 @@
 mod backing;
 pub mod buf;
 mod builder;
+pub mod cache;
 mod claim;
 pub mod copy;
 pub mod device;

@@ -52,6 +52,11 @@ fn card_with(reach: Reach) -> std::sync::Arc<softdpu_memory::device::Device> {
     softdpu_memory::device::Device::open(function.clone()).unwrap()
 }
 
+/// Are dmabufs real ones on this machine?
+fn makes_dmabufs() -> bool {
+    std::path::Path::new("/dev/udmabuf").exists()
+}
+
 /// Copies there and back through engines' routines, lists of odd pieces on both sides.
 fn there_and_back(
     device: &std::sync::Arc<softdpu_memory::device::Device>,
@@ -97,16 +102,24 @@ isolated! {
     every_reach_moves_bytes_both_ways, every_reach: {
         for (name, reach) in reaches() {
             let device = card_with(reach);
-            let mut owner = Owner::start();
-            let letter = owner.export("heap", LEN, PCI_RW, "pci");
-            let remote = RemoteMemory::import(&device, &letter).unwrap();
-            assert_eq!((remote.reach(), remote.reach().name(), remote.len()), (reach, name, LEN));
-            assert_eq!((remote.owner(), remote.access()), (owner.child.id(), PCI_RW));
-            there_and_back(&device, &remote, &mut owner);
-            assert_eq!(remote.read(LEN - 5, &mut [0; 6]).unwrap_err().code(), Code::InvalidValue);
-            drop(remote);
-            assert_eq!(owner.tell("stop"), "stopped");
-            owner.finish();
+            for kind in ["heap", "dmabuf"] {
+                let mut owner = Owner::start();
+                let letter = owner.export(kind, LEN, PCI_RW, "pci");
+                let imported = RemoteMemory::import(&device, &letter);
+                if kind == "dmabuf" && makes_dmabufs() && reach == Reach::KernelCopy {
+                    // Between processes the kernel copies no pages but those that it manages itself.
+                    assert_eq!(imported.unwrap_err().code(), Code::NotSupported);
+                    continue;
+                }
+                let remote = imported.unwrap();
+                assert_eq!((remote.reach(), remote.reach().name(), remote.len()), (reach, name, LEN));
+                assert_eq!((remote.owner(), remote.access()), (owner.child.id(), PCI_RW));
+                there_and_back(&device, &remote, &mut owner);
+                assert_eq!(remote.read(LEN - 5, &mut [0; 6]).unwrap_err().code(), Code::InvalidValue);
+                drop(remote);
+                assert_eq!(owner.tell("stop"), "stopped");
+                owner.finish();
+            }
         }
     }
 
@@ -137,7 +150,7 @@ isolated! {
     /// Without a demand: what can be mapped is mapped, the rest is copied by the kernel where it lets us.
     the_best_reach_is_taken, best_reach: {
         let device = card();
-        for (kind, expected) in [("heap", Reach::Mapped), ("memfd", Reach::Mapped), ("huge", Reach::Mapped), ("vec", Reach::KernelCopy)] {
+        for (kind, expected) in [("heap", Reach::Mapped), ("memfd", Reach::Mapped), ("huge", Reach::Mapped), ("dmabuf", Reach::Mapped), ("vec", Reach::KernelCopy)] {
             let mut owner = Owner::start();
             let letter = owner.export(kind, LEN, PCI_RW, "pci");
             let remote = RemoteMemory::import(&device, &letter).unwrap();
@@ -148,6 +161,14 @@ isolated! {
             }
             there_and_back(&device, &remote, &mut owner);
         }
+        // There are no descriptors of dmabufs that can only be read.
+        let mut owner = Owner::start();
+        let letter = owner.export("dmabuf", LEN, Access::PCI_READ_ONLY, "pci");
+        let remote = RemoteMemory::import(&device, &letter).unwrap();
+        assert_eq!(remote.reach(), if makes_dmabufs() { Reach::Worker } else { Reach::Mapped });
+        let mut got = vec![0; 1000];
+        remote.read(5000, &mut got).unwrap();
+        assert!((0..1000).all(|i| got[i] == pattern(5000 + i)));
         // A reach that cannot be is refused, not replaced.
         let mut owner = Owner::start();
         let letter = owner.export("vec", LEN, PCI_RW, "pci");

@@ -6,10 +6,11 @@ use crate::taste::Taste;
 use softdpu_card::{EngineKind, Function};
 use softdpu_memory::RemoteBuf;
 use softdpu_memory::buf::Buf;
-use softdpu_memory::copy::{self, Gate, STREAM_FROM};
+use softdpu_memory::cache;
+use softdpu_memory::copy::{self, Gate};
 use softdpu_memory::device::Device;
 use softdpu_memory::node::Node;
-use softdpu_room::carry::{PART_BYTES, SPLIT_FROM};
+use softdpu_room::carry::{PART_BYTES, SPLIT_FROM, part_bytes};
 use softdpu_room::engine::{Compute, Engine, EngineInfo, Shape, Work};
 use softdpu_room::job::{Computed, Outbox};
 use softdpu_room::task::{Handler, deliver};
@@ -21,6 +22,8 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct Dma {
     gate: Gate,
+    /// Copies of at least this many bytes may go past the cache.
+    stream_from: u64,
     taste: Taste,
 }
 
@@ -60,6 +63,7 @@ impl Dma {
         let caps = Caps::of(device.function())?;
         Ok(Dma {
             gate: Gate::new(device.bit(), caps.max_buf_size, caps.max_buf_list_len),
+            stream_from: cache::stream_from(),
             taste: Taste::default(),
         })
     }
@@ -83,13 +87,8 @@ impl Engine for Dma {
     }
 
     fn build(device: &Arc<Device>, config: Config) -> Result<(Box<dyn Work>, u32)> {
-        let count = if config.memcpy == 0 { 64 } else { config.memcpy };
         let limit = Caps::of(device.function())?.max_num_tasks;
-        if count > limit {
-            log::error!(target: "softdpu::dma", "dma context on {}: {count} tasks asked for, limit {limit}",
-                device.function().pci());
-            return Err(Error::new(Code::InvalidValue, "more tasks than the device takes"));
-        }
+        let count = Self::INFO.room_for(device, config.memcpy, 64, limit)?;
         Ok((Dma::on(device)?.work(config), count))
     }
 }
@@ -128,6 +127,22 @@ impl Dma {
 
 /// Most bytes of a copy that is carried out in one straight line; what is longer is cut into parts.
 const LONE_BYTES: usize = SPLIT_FROM as usize - 1;
+
+/// Where the part that would begin at `from` begins instead, so that parts come from the front and from the back of the
+/// job in turn and two threads stay apart ([`copy::is_spread`]). The last part, which may be shorter, comes to lie in
+/// between.
+fn from_both_ends(total: u64, from: u64) -> u64 {
+    let size = part_bytes(total);
+    let (number, last) = (from / size, total.div_ceil(size) - 1);
+    let at_front = number / 2 * size;
+    if number.is_multiple_of(2) {
+        at_front
+    } else if number == last {
+        at_front + size
+    } else {
+        total - at_front - size
+    }
+}
 
 #[inline(always)]
 fn both(job: &Job) -> Option<(&Node, &Node)> {
@@ -170,7 +185,9 @@ impl Compute for Dma {
         match both(job) {
             _ if copy::waits([job.src(), job.dst()]) => Shape::Whole,
             Some((src, _)) if copy::volume(src) < SPLIT_FROM => Shape::Small,
-            Some(_) if copy::is_far([job.src(), job.dst()]) => Shape::Steps,
+            Some((src, dst)) if copy::is_far([job.src(), job.dst()]) && !copy::is_spread(src, dst) => {
+                Shape::Steps
+            }
             Some(_) => Shape::Parts,
             _ => Shape::Small,
         }
@@ -208,7 +225,11 @@ impl Compute for Dma {
 
     fn part(&self, job: &Job, from: u64, len: u64) -> Result<()> {
         let (src, dst) = both(job).ok_or_else(|| missing(job))?;
-        if copy::volume(src) < STREAM_FROM {
+        let total = copy::volume(src);
+        if copy::is_far([job.src(), job.dst()]) {
+            return copy::transfer_part(src, dst, from_both_ends(total, from), len, false);
+        }
+        if total < self.stream_from {
             return copy::transfer_part(src, dst, from, len, false);
         }
         let past_cache = self.taste.past_cache();
@@ -232,5 +253,29 @@ impl Compute for Dma {
     /// A copy that fails on the card fails as an I/O error, whatever the reason; the reason is in the log.
     fn status(&self, _: Error) -> Code {
         Code::IoFailed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_from_both_ends_cover_the_job() {
+        for total in [1, 4096, 1 << 20, (1 << 20) + 1, (3 << 20) - 77, (16 << 20) + (300 << 10), 5 << 30] {
+            let size = part_bytes(total);
+            let count = total.div_ceil(size);
+            let part = |number: u64| (from_both_ends(total, number * size), size.min(total - number * size));
+            let mut parts: Vec<_> = (0..count).map(part).collect();
+            if count > 3 {
+                assert_eq!((parts[0].0, parts[1].0 + parts[1].1), (0, total), "{total}");
+            }
+            parts.sort_unstable();
+            let end = parts.iter().fold(0, |end, &(from, len)| {
+                assert_eq!(from, end, "{total}");
+                from + len
+            });
+            assert_eq!(end, total);
+        }
     }
 }

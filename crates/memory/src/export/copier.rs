@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "copies between exported memory and a bounce")]
 
 use super::share::Share;
-use crate::far::{Alter, CHANGED, COPIED, Piece, STAGE_BYTES, Way};
+use crate::far::{Alter, CHANGED, COPIED, Piece, REFUSED, STAGE_BYTES, Way};
 use crate::kernel;
 use crate::procmaps;
 use core::sync::atomic::AtomicU64;
@@ -93,11 +93,18 @@ impl Copier {
     }
 }
 
-/// Copies between `bounce` and an address of this process that was exported.
+/// Copies between `bounce` and an address of this process that was exported. For the kernel the bounce is the far end: of
+/// that one it wants pages that it manages itself, which those of a dmabuf are not; at the near one it does as the
+/// program would.
 fn own_memory(way: Way, at: usize, bounce: &mut [u8]) -> Result<(), Errno> {
+    let near = match way {
+        Way::Read => Way::Write,
+        Way::Write => Way::Read,
+    };
+    let far = bounce.as_mut_ptr() as usize;
     // SAFETY: the bounce is ours. What lies at `at` was lent to importers by its owner, who keeps it from changing
-    // hands until `end_copy`, and forms no references to what others may write.
-    match unsafe { kernel::copy(std::process::id(), way, at, bounce.as_mut_ptr(), bounce.len()) } {
+    // hands until `end_copy`, and forms no references to what others may write; the kernel asks whether it is there.
+    match unsafe { kernel::copy(std::process::id(), near, far, at as *mut u8, bounce.len()) } {
         Err(Errno::PERM | Errno::NOSYS) => own_memory_by_file(way, at, bounce),
         outcome => outcome,
     }
@@ -123,10 +130,10 @@ impl Tie for Copier {
     fn message(&mut self, bytes: &[u8], _: Vec<OwnedFd>) -> Option<Vec<u8>> {
         if let Some(alter) = Alter::decode(bytes) {
             let before = self.change(&alter).map(|before| [*CHANGED, before.to_le_bytes()].concat());
-            return Some(before.unwrap_or_else(|| b"refused".to_vec()));
+            return Some(before.unwrap_or_else(|| REFUSED.to_vec()));
         }
         let done = Piece::decode(bytes).and_then(|piece| self.carry_out(&piece));
-        Some(if done.is_some() { COPIED.to_vec() } else { b"refused".to_vec() })
+        Some(if done.is_some() { COPIED } else { REFUSED }.to_vec())
     }
 
     fn gone(&mut self) {}

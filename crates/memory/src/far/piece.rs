@@ -27,8 +27,10 @@ impl Piece {
     }
 }
 
-/// The answer to a piece that was copied; every other one says that it was not.
+/// The answer to a piece that was copied.
 pub(crate) const COPIED: &[u8] = b"copied";
+/// The answer to a piece, or a word, that the owner does not touch: it is not granted, or not mapped any more.
+pub(crate) const REFUSED: &[u8] = b"refused";
 
 /// A word to be changed by the owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

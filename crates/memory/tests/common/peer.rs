@@ -190,6 +190,14 @@ fn allocate(kind: &str, len: usize) -> softdpu_memory::MemoryBuilder {
         "vec" => Memory::vec(vec![0; len]),
         "memfd" => Memory::memfd(len),
         "huge" => Memory::hugepage(len, HugePage::Prefer(PageSize::Mib2)),
+        // Of the kernel where it makes them; its bytes begin within a page.
+        "dmabuf" => {
+            let access = Access::LOCAL_READ_WRITE | Access::PCI_READ_WRITE;
+            let memory = Memory::memfd(len + 100).access(access).register(&[&host()]).unwrap();
+            let dmabuf = memory.export_dmabuf().unwrap();
+            let from = dmabuf.offset() + 100;
+            Memory::dmabuf(dmabuf.into(), from..from + len as u64)
+        }
         _ => panic!("unknown kind {kind}"),
     }
 }
