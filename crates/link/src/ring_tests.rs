@@ -198,6 +198,35 @@ fn an_index_that_moves_backwards_is_noticed() {
 /// Seeded: a peer that writes anything anywhere while the other end works. Errors are fine; panics, accesses beside the
 /// ring and messages longer than any are not.
 #[test]
+fn messages_are_found_wherever_they_wait_and_stay() {
+    let mut random = Random(0x7777_0dd0_beef_1234);
+    let (_segment, mut sender, mut receiver) = ends(256, 64);
+    let (mut sent, mut taken, mut most) = (0u32, 0u32, 0);
+    for _ in 0..5_000 {
+        let len = random.below(60);
+        let payload: Vec<u8> = sent.to_le_bytes().into_iter().cycle().take(len).collect();
+        if random.below(2) == 0 && sender.push(sent, &[&payload]).unwrap() {
+            sent += 1;
+        }
+        let mut next = taken;
+        let looked = receiver.look_ahead(|front, bytes: [u8; 4]| {
+            assert_eq!(front.tag, next);
+            let known = front.len.min(4);
+            assert_eq!((&bytes[..known], &bytes[known..]), (&next.to_le_bytes()[..known], &[0; 4][known..]));
+            next += 1;
+        });
+        assert_eq!((looked, next), (Ok(()), sent));
+        most = most.max(sent - taken);
+        // One that was looked at already, or not.
+        if random.below(2) == 0 && receiver.front().unwrap().is_some() && random.below(2) == 0 {
+            receiver.pop();
+            taken += 1;
+        }
+    }
+    assert!(sent > 1_000 && most > 8, "{sent} sent, {most} at a time");
+}
+
+#[test]
 fn a_hostile_peer_breaks_the_ring_and_nothing_else() {
     let mut random = Random(0x0dd0_beef_1234_5671);
     let (mut good, mut bad) = (0u32, 0u32);
@@ -226,6 +255,7 @@ fn a_hostile_peer_breaks_the_ring_and_nothing_else() {
             }
             let len = random.below(max_message(data) + 1);
             let sent = sender.push(1, &[&into[..len]]);
+            let _ = receiver.look_ahead(|front, _: [u8; 8]| assert!(front.len <= data));
             let front = receiver.front();
             if let Ok(Some(front)) = front {
                 assert!(front.len <= data);

@@ -61,6 +61,19 @@ impl Inlet {
         u32::from_le_bytes(bytes)
     }
 
+    /// The numbers in the records of this kind that wait here, wherever in the stream; none when the stream is broken, which
+    /// its reader will find out.
+    #[cold]
+    pub(crate) fn numbers_ahead(&self, tag: u32) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        let looked = self.receiver.look_ahead(|front, bytes| {
+            if front.tag == tag {
+                numbers.push(u32::from_le_bytes(bytes));
+            }
+        });
+        if looked.is_ok() { numbers } else { Vec::new() }
+    }
+
     /// Drops the record at the front. True: the sender was told of room, and may wait for it.
     #[inline]
     pub(crate) fn pop(&mut self, front: Front) -> bool {

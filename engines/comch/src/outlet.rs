@@ -153,13 +153,14 @@ impl Outlet {
         Sent::Waits(self.queued)
     }
 
-    /// Sends a record that is no message. True: it is in the ring, the receiver wants to be rung.
+    /// Sends a record that is no message. True: it is in the ring, the receiver wants to be rung. What the receiver may wait
+    /// for while it takes no messages, and what has no order among them, goes before those that wait for room.
     pub(crate) fn announce(&mut self, tag: u32, id: u32) -> bool {
         if self.closed {
             return false;
         }
         self.closed = tag == tag::BYE;
-        if self.waiting.is_empty() {
+        if self.waiting.is_empty() || matches!(tag, tag::SEEN | tag::FEED) {
             let pushed = self.sender.push(tag, &[&id.to_le_bytes()]);
             if self.heard(pushed) {
                 return true;

@@ -213,6 +213,11 @@ impl Streams {
         lock(&self.unseen).push(Unseen { id, seen: seen.clone(), alarm: alarm.clone() });
     }
 
+    /// Does any consumer of this end wait for the peer to see it?
+    pub(crate) fn has_unseen(&self) -> bool {
+        !lock(&self.unseen).is_empty()
+    }
+
     /// The peer saw it, or it does not wait any more.
     pub(crate) fn seen(&self, id: u32, yes: bool) {
         let mut unseen = lock(&self.unseen);

@@ -69,8 +69,17 @@ impl<E: Engine<Job = SendJob>> Talk<E> {
     pub(crate) fn has_news(&self) -> bool {
         match self.blocked {
             Some(id) => self.connection.streams.has_parcel(id) || self.connection.is_lost(),
-            None => self.connection.is_lost() || !self.inlet.is_empty() && !self.is_paused(),
+            None => {
+                self.connection.is_lost()
+                    || !self.inlet.is_empty() && (!self.is_paused() || !self.seen_ahead().is_empty())
+            }
         }
+    }
+
+    /// Consumers of this end that the peer has seen, as stands behind messages that nobody takes. Whoever starts a consumer
+    /// may do so before it takes another message.
+    fn seen_ahead(&self) -> Vec<u32> {
+        if self.connection.streams.has_unseen() { self.inlet.numbers_ahead(tag::SEEN) } else { Vec::new() }
     }
 
     /// The program has as many messages as it may have; those of a peer that is gone are bounded by the ring.
@@ -101,7 +110,11 @@ impl<E: Engine<Job = SendJob>> Talk<E> {
                         self.connection.max_msg_size()
                     ));
                 }
-                tag::MESSAGE if self.is_paused() && !lost => return Heard::Nothing,
+                tag::MESSAGE if self.is_paused() && !lost => {
+                    let streams = &self.connection.streams;
+                    self.seen_ahead().into_iter().for_each(|id| streams.seen(id, true));
+                    return Heard::Nothing;
+                }
                 tag::MESSAGE if self.wants_messages => return self.message(front),
                 tag::MESSAGE => self.pop(front),
                 tag::CONSUMER => match self.consumer(front, lost) {

@@ -1,8 +1,9 @@
-//! The Rust face: messages, buffers, back-pressure, dropped futures, ends; in one process and in two.
+//! The Rust face: messages, buffers, back-pressure, dropped futures, ends.
 
 mod common;
 
-use common::process::{Process, alone, role, say, until};
+use common::process::{alone, until};
+use common::{Job, all};
 use core::future::Future;
 use core::pin::pin;
 use core::task::{Context, Poll, Waker};
@@ -78,22 +79,6 @@ fn messages_go_both_ways_in_order() {
     });
 }
 
-type Job<'a> = core::pin::Pin<Box<dyn Future<Output = ()> + 'a>>;
-
-/// Polls all of them until all are through.
-async fn all<const N: usize>(jobs: [Job<'_>; N]) {
-    let mut jobs = jobs.map(Some);
-    core::future::poll_fn(|cx| {
-        for job in &mut jobs {
-            if job.as_mut().is_some_and(|job| job.as_mut().poll(cx).is_ready()) {
-                *job = None;
-            }
-        }
-        if jobs.iter().all(Option::is_none) { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-}
-
 #[test]
 fn dropped_futures_lose_nothing() {
     alone("dropped_futures_lose_nothing", || {
@@ -156,6 +141,40 @@ fn who_does_not_receive_stops_the_sender() {
             assert_eq!(pe.run(there.recv()).unwrap(), n.to_le_bytes());
         }
         pe.run(client.flush()).unwrap();
+    });
+}
+
+#[test]
+fn a_consumer_starts_though_messages_are_not_taken() {
+    alone("a_consumer_starts_though_messages_are_not_taken", || {
+        for board in BOARDS {
+            let Rig { mut pe, client, there, server: _server, .. } = rig(board(), 8, 64);
+            let mut sent = 0u32;
+            let mut flood = |pe: &mut ProgressEngine| {
+                for refused in 0..1000 {
+                    match client.try_feed(sent.to_le_bytes()) {
+                        Ok(()) => sent += 1,
+                        Err(_) if refused > 100 => break,
+                        Err(_) => drop(pe.progress()),
+                    }
+                }
+            };
+            // Mailbox, queue and the client's tasks are full: what the client says of the consumer has to pass all that.
+            flood(&mut pe);
+            let mut consumers = Vec::new();
+            for _ in 0..2 {
+                let consumer = there.consumer().receives(4).start(&mut pe).unwrap().wait(&mut pe).unwrap();
+                assert_eq!(pe.run(client.new_consumer()), Some(consumer.id()));
+                consumers.push(consumer);
+                flood(&mut pe);
+            }
+            for n in 0..sent {
+                assert_eq!(pe.run(there.recv()).unwrap(), n.to_le_bytes());
+            }
+            pe.run(client.flush()).unwrap();
+            client.try_feed(b"on it goes").unwrap();
+            assert_eq!(pe.run(there.recv()).unwrap(), *b"on it goes");
+        }
     });
 }
 
@@ -490,96 +509,5 @@ fn driven_by_tokio() {
                 progress.abort();
             });
         }
-    });
-}
-
-/// Roles of the tests with two processes.
-#[test]
-fn roles() {
-    let Some(role) = role() else { return };
-    let session = session(Board::threads());
-    let mut pe = ProgressEngine::new(&session).unwrap();
-    let host = session.device("b1:00.0").unwrap().open().unwrap();
-    let client = Client::builder("two").start(&mut pe, &host).unwrap().wait(&mut pe).unwrap();
-    say("connected");
-    let memory = Memory::heap(1 << 20).register(&[&host]).unwrap();
-    let producer = client.producer().start(&mut pe).unwrap().wait(&mut pe).unwrap();
-    let to = pe.run(client.new_consumer()).unwrap();
-    let source = memory.pool(4096).unwrap();
-    pe.run(async {
-        let mut n = 0u32;
-        while role == "until killed" || n < 2000 {
-            let mut block = source.take().unwrap();
-            block.push_slice(&n.to_le_bytes().repeat(1024)).unwrap();
-            if producer.send(to, block).await.is_err() || client.send(n.to_le_bytes()).await.is_err() {
-                break;
-            }
-            n += 1;
-        }
-        client.flush().await.unwrap();
-    });
-}
-
-/// The card's side of the two processes: how many blocks and messages came.
-fn serve(pe: &mut ProgressEngine, server: &Server, kill: Option<&mut Process>) -> (u32, u32) {
-    let there = pe.run(server.accept()).unwrap();
-    let memory = Memory::heap(1 << 16).access(Access::PCI_READ_WRITE);
-    let memory = memory.register(&[there.device()]).unwrap();
-    let blocks = memory.pool(4096).unwrap();
-    let consumer = there.consumer().memory(&memory).start(pe).unwrap().wait(pe).unwrap();
-    for _ in 0..16 {
-        consumer.post(blocks.take().unwrap()).unwrap();
-    }
-    let (there, consumer) = (Arc::new(there), Arc::new(consumer));
-    let mut counts = (0u32, 0u32);
-    let mut kill = kill;
-    pe.run(async {
-        let (of_blocks, of_messages) = (&mut counts.0, &mut counts.1);
-        let receive = async {
-            while let Some(delivery) = consumer.next().await {
-                let Ok(delivery) = delivery else { continue };
-                let mut buf = delivery.buf.unwrap();
-                assert_eq!(buf.to_vec(), of_blocks.to_le_bytes().repeat(1024));
-                *of_blocks += 1;
-                buf.reset();
-                let _ = consumer.post(buf);
-            }
-        };
-        let listen = async {
-            while let Some(message) = there.recv().await {
-                assert_eq!(message, of_messages.to_le_bytes());
-                *of_messages += 1;
-                if *of_messages == 500
-                    && let Some(process) = &mut kill
-                {
-                    process.kill();
-                }
-            }
-        };
-        all([Box::pin(receive) as Job<'_>, Box::pin(listen)]).await;
-    });
-    assert!(!there.is_up() && there.counters().is_err());
-    assert_eq!(blocks.available(), 16, "every buffer is back");
-    counts
-}
-
-#[test]
-fn two_processes_and_a_killed_one() {
-    alone("two_processes_and_a_killed_one", || {
-        let session = session(Board::threads());
-        let mut pe = ProgressEngine::new(&session).unwrap();
-        let card = session.device("03:00.0").unwrap().open().unwrap();
-        let server = Server::builder("two").start(&mut pe, &card).unwrap().wait(&mut pe).unwrap();
-        let mut process = Process::start("a while");
-        assert_eq!(serve(&mut pe, &server, None), (2000, 2000));
-        assert!(process.wait());
-        let mut process = Process::start("until killed");
-        let (blocks, messages) = serve(&mut pe, &server, Some(&mut process));
-        assert!(messages >= 500 && blocks >= messages, "{blocks} {messages}");
-        // And the server goes on.
-        let mut process = Process::start("a while");
-        assert_eq!(serve(&mut pe, &server, None), (2000, 2000));
-        assert!(process.wait());
-        server.stop().wait(&mut pe).unwrap();
     });
 }

@@ -97,24 +97,61 @@ impl Receiver {
         Ok(self.front)
     }
 
+    /// Bytes of records that were published and not dropped, as far as was seen; their headers count.
     #[inline(always)]
-    fn unread(&self) -> u64 {
+    pub fn unread(&self) -> u64 {
         self.tail.wrapping_sub(self.head)
     }
 
     fn look(&mut self) -> Result<(), Broken> {
+        self.tail = self.sent()?;
+        Ok(())
+    }
+
+    /// The sender's index.
+    fn sent(&self) -> Result<u64, Broken> {
         let tail = self.place.load(0);
         if tail.wrapping_sub(self.head) > self.place.data as u64 || !tail.is_multiple_of(8) {
             return broken("sender's index", tail);
         }
-        self.tail = tail;
-        Ok(())
+        Ok(tail)
     }
 
     #[inline(always)]
     fn header(&self) -> (u32, u32) {
-        let word = self.place.segment.word64(self.place.byte(self.head)).load(Ordering::Relaxed);
+        self.header_at(self.head)
+    }
+
+    #[inline(always)]
+    fn header_at(&self, index: u64) -> (u32, u32) {
+        let word = self.place.segment.word64(self.place.byte(index)).load(Ordering::Relaxed);
         (word as u32, (word >> 32) as u32)
+    }
+
+    /// Looks at every message that was published, from the front on, and takes none: its tag, and as much of its payload as
+    /// `into` has room for. For whoever must find one among many that nobody takes; it goes through all of them.
+    ///
+    /// # Errors
+    /// Broken: the sender's index or the header of a message is impossible.
+    pub fn look_ahead<const N: usize>(&self, mut each: impl FnMut(Front, [u8; N])) -> Result<(), Broken> {
+        let tail = self.sent()?;
+        let mut at = self.head;
+        while at != tail {
+            let (rest, unread) = (self.place.rest(at), tail.wrapping_sub(at));
+            let (len, tag) = self.header_at(at);
+            // Padding ends where the data area does, so that none follows it.
+            let size = if len == PADDING { rest } else { record(len as usize) };
+            if size > rest || size as u64 > unread {
+                return broken("message length", u64::from(len));
+            }
+            if len != PADDING {
+                let (mut bytes, front) = ([0; N], Front { tag, len: len as usize });
+                self.place.segment.get(self.place.byte(at) + HEADER, &mut bytes[..front.len.min(N)]);
+                each(front, bytes);
+            }
+            at = at.wrapping_add(size as u64);
+        }
+        Ok(())
     }
 
     /// Copies the payload of the front message, or as much of it as there is room for; the message stays. Returns the

@@ -4,6 +4,7 @@ use super::{Connection, Phase};
 use crate::outlet::tag;
 use crate::remote::Parcel;
 use crate::streams::{Carrier, News, Streams};
+use crate::sync::Ordering;
 use crate::wire::{self, Kind};
 use softdpu_link::Ringer;
 use softdpu_status::{Code, Error, Result};
@@ -52,6 +53,10 @@ impl Carrier for Connection {
         let [page, event] = news.bell.fds();
         line.send(&packet, &[news.receives.fd(), page, event])?;
         self.record(tag::CONSUMER, news.id);
+        if self.paused.load(Ordering::Acquire) {
+            // The answer is looked for among messages that nobody takes.
+            self.look();
+        }
         Ok(())
     }
 

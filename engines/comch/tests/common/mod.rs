@@ -191,3 +191,20 @@ impl Client {
         self.context.submit(Say::new(&self.peer, bytes)).map_err(|refused| refused.error).unwrap()
     }
 }
+
+/// One of several things that a test does at the same time.
+pub(crate) type Job<'a> = core::pin::Pin<Box<dyn Future<Output = ()> + 'a>>;
+
+/// Polls all of them until all are through.
+pub(crate) async fn all<const N: usize>(jobs: [Job<'_>; N]) {
+    let mut jobs = jobs.map(Some);
+    core::future::poll_fn(|cx| {
+        for job in &mut jobs {
+            if job.as_mut().is_some_and(|job| job.as_mut().poll(cx).is_ready()) {
+                *job = None;
+            }
+        }
+        if jobs.iter().all(Option::is_none) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
