@@ -7,7 +7,7 @@ use crate::job::ConnRef;
 use crate::knock::Knock;
 use crate::net::Pipe;
 use crate::sync::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// Where a connection is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,8 +43,8 @@ pub struct Conn {
     pub(crate) handle: AtomicUsize,
     /// The program was told the last there is to tell of it.
     pub(crate) finished: AtomicBool,
-    /// It goes over the network.
-    pub(crate) on_network: AtomicBool,
+    /// It goes over the network, by this provider of the fabric.
+    pub(crate) fabric: OnceLock<Arc<str>>,
     /// C: the program has given it up.
     pub(crate) released: AtomicBool,
     phase: AtomicU8,
@@ -85,7 +85,7 @@ impl Conn {
             received: AtomicU32::new(0),
             handle: AtomicUsize::new(0),
             finished: AtomicBool::new(false),
-            on_network: AtomicBool::new(false),
+            fabric: OnceLock::new(),
             released: AtomicBool::new(false),
             phase: AtomicU8::new(phase as u8),
             more: Mutex::default(),
@@ -147,9 +147,9 @@ impl Conn {
         more.to.or(more.from).map(|name| name.owner.pid)
     }
 
-    /// How it reaches the peer, in a word.
-    pub(crate) fn path(&self) -> &'static str {
-        if self.on_network.load(Ordering::Relaxed) { "network" } else { "local" }
+    /// How it reaches the peer, in a word or two.
+    pub(crate) fn path(&self) -> String {
+        self.fabric.get().map_or_else(|| "local".into(), |provider| format!("network {provider}"))
     }
 
     /// One more message came.

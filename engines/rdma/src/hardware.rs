@@ -82,7 +82,15 @@ pub(crate) fn work(control: &Arc<Control>) -> Result<Box<Peered<Engine>>> {
         pending: Vec::with_capacity(connections),
         dirty: Vec::with_capacity(connections),
         events: VecDeque::new(),
-        tools: Tools { device, send, receive, rnr: settings.rnr, scratch, budget: 0 },
+        tools: Tools {
+            device,
+            send,
+            receive,
+            stream_from: onesided::stream_from(),
+            rnr: settings.rnr,
+            scratch,
+            budget: 0,
+        },
         left: 0,
         dynamic: settings.transport == crate::caps::Transport::Dynamic,
         partial: 0,
@@ -227,9 +235,14 @@ impl Engine {
         let which = job.conn;
         if let Some(Some(link)) = self.links.get_mut(which.slot as usize)
             && link.is_clear(which, self.turns)
-            && let Some(result) = onesided::straight(link, job, &mut self.tools)
         {
-            return self.complete(port, ticket, Ok(result));
+            let was_dirty = link.dirty;
+            if let Some(result) = straight(link, job, &mut self.tools) {
+                if link.dirty && !was_dirty {
+                    self.dirty.push(which.slot);
+                }
+                return self.complete(port, ticket, Ok(result));
+            }
         }
         if self.link(which).is_none_or(|link| link.out.is_none() && link.net.is_none())
             && self.control.attention.take()
@@ -353,6 +366,16 @@ impl Engine {
     /// A context whose connections the program is to be told of does not become idle before it was.
     fn hold(&self, port: &mut Port<'_, Rdma>) {
         port.hold(!self.events.is_empty() || self.owed);
+    }
+}
+
+/// What came of a task on a clear connection that has nothing against it; `None` where it goes the long way.
+#[inline]
+fn straight(link: &mut Link, job: &mut Job, tools: &mut Tools) -> Option<u64> {
+    match job.op {
+        Op::Write | Op::Read => onesided::straight(link, job, tools),
+        Op::Send | Op::SendImm => send::straight(link, job, tools),
+        _ => None,
     }
 }
 

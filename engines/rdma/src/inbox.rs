@@ -10,7 +10,7 @@
 //! A record's tag names the claimed receive (`srq.rs`) and says whether the record is the first and the last one of its
 //! message; its payload is nothing but bytes of the message.
 
-use crate::srq::RemoteSrq;
+use crate::srq::{Claim, RemoteSrq};
 use crate::sync::{AtomicBool, Ordering, fence};
 use softdpu_link::{Broken, LineHandle, Receiver, Ringer, Segment, Sender, ring_bytes};
 use softdpu_room::hardware::Alarm;
@@ -195,6 +195,8 @@ pub(crate) struct Outbound {
     bell: Arc<Ringer>,
     /// Who we are to the receiver.
     pub(crate) me: u32,
+    /// Receives that it was seen to have posted.
+    posted: u64,
     pub(crate) end: Arc<End>,
 }
 
@@ -209,13 +211,19 @@ impl Outbound {
         me: u32,
         end: Arc<End>,
     ) -> Outbound {
-        Outbound { ring: Sender::new(inbox.clone(), RING, DATA), inbox, srq, bell, me, end }
+        Outbound { ring: Sender::new(inbox.clone(), RING, DATA), inbox, srq, bell, me, posted: 0, end }
     }
 
     /// What the receiver says.
     #[inline]
     pub(crate) fn state(&self) -> State {
         if self.end.is_gone() || !self.srq.is_open() { State::Closed } else { state(&self.inbox) }
+    }
+
+    /// Claims the next receive.
+    #[inline]
+    pub(crate) fn claim(&mut self) -> Option<Claim> {
+        self.srq.claim_seen(self.me, &mut self.posted)
     }
 
     /// Puts a record into the ring; the receiver sees it after [`Outbound::publish`]. False: no room, and the receiver
@@ -303,6 +311,12 @@ impl Inbound {
             last: front.tag & LAST != 0,
             len: front.len,
         }))
+    }
+
+    /// Are there so many records behind the one at the front, if all are as long as that one, as far as was seen?
+    #[inline]
+    pub(crate) fn holds(&self, len: usize, count: u64) -> bool {
+        self.ring.unread() >= (count + 1) * (len as u64 + 16)
     }
 
     /// Copies its bytes.

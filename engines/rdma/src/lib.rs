@@ -65,6 +65,8 @@ pub use control::Control;
 pub use engine::{Event, Rdma};
 pub use face::{Config, Connection, Endpoint, Happening, Options, Request, Target};
 pub use job::{Job, Op, Opcode};
+#[doc(hidden)]
+pub use net::bare;
 pub use receives::{Received, Receives, Unfilled};
 pub use softdpu_sync_event::RemoteEvent;
 pub use task::{CompareSwap, EventAdd, EventGet, EventSet, FetchAdd, Message, Read, Receive, Send, Write};

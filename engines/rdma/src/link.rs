@@ -123,6 +123,8 @@ pub(crate) struct Tools {
     pub(crate) device: u64,
     pub(crate) send: Gate,
     pub(crate) receive: Gate,
+    /// Transfers of so many bytes bypass the cache.
+    pub(crate) stream_from: u64,
     /// How often a message without receive is repeated.
     pub(crate) rnr: u8,
     pub(crate) scratch: Box<[u8]>,
@@ -141,10 +143,10 @@ pub(crate) fn claim(link: &mut Link, tools: &Tools, letter: Letter) -> Result<Cl
         State::Waiting => return Err(Step::Wait),
         State::Closed => return Err(Step::Failed),
     }
-    let mut found = out.srq.claim(out.me);
+    let mut found = out.claim();
     if found.is_none() {
         out.srq.wait();
-        found = out.srq.claim(out.me);
+        found = out.claim();
     }
     let Some(claim) = found else {
         return Err(if has_waited(link, tools) { Step::Failed } else { Step::Wait });

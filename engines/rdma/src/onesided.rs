@@ -6,15 +6,22 @@ use crate::job::{Job, Op, Opcode};
 use crate::link::{Link, Step, Tools, claim};
 use crate::send::put;
 use crate::srq::Letter;
+use softdpu_memory::cache;
 use softdpu_memory::copy::commit;
 use softdpu_memory::node::Node;
 use softdpu_memory::peer::{self, Change, Use};
 use softdpu_status::Result;
 
-/// From this many bytes on a transfer bypasses the cache. Twice what the copies of the DMA engine need for it, which share
-/// theirs with a worker: one core alone is served as well by the cache up to there, and some processors move 4 MiB that lie
-/// in it at twice the rate.
-const STREAM_FROM: u64 = 8 << 20;
+/// Longest transfer that goes through the cache, whatever the kernel says of it: virtual machines are told of caches that
+/// they hardly have a share of.
+const THROUGH_CACHE: u64 = 16 << 20;
+
+/// From this many bytes on a transfer bypasses the cache: its two ends together would fill the last one. One core alone is
+/// served as well by the cache up to there, unlike copies that several share, and some processors move what lies in it at
+/// twice the rate.
+pub(crate) fn stream_from() -> u64 {
+    (cache::last_level() / 2).min(THROUGH_CACHE)
+}
 
 /// May peers do this with memory of the context at the other end?
 pub(crate) fn admitted(link: &Link, what: Use) -> Option<()> {
@@ -92,7 +99,7 @@ fn go_on(
 ) -> Step {
     let done = link.front.done;
     let n = (total - done).min(tools.budget);
-    if move_part(done, n, total >= STREAM_FROM).is_err() {
+    if move_part(done, n, total >= tools.stream_from).is_err() {
         return Step::Failed;
     }
     tools.budget -= n;

@@ -4,10 +4,10 @@ use crate::engine::Rdma;
 use crate::hardware::Engine;
 use crate::inbox::{Inbound, Record};
 use crate::job::{ConnRef, Opcode};
-use crate::srq::{Letter, TOO_LONG};
+use crate::srq::{AHEAD, Letter, TOO_LONG};
 use crate::sync::Ordering;
 use softdpu_memory::copy::commit;
-use softdpu_memory::view::Hold;
+use softdpu_memory::view::{self, Hold};
 use softdpu_room::hardware::Port;
 use softdpu_status::Code;
 
@@ -72,7 +72,10 @@ impl Engine {
                     self.srq.mark_ready(index);
                     break;
                 }
-                Ok(Some(record)) => self.record(port, index, record),
+                Ok(Some(record)) => match self.whole(port, index, record) {
+                    Some(()) => Ok(()),
+                    None => self.record(port, index, record),
+                },
                 Err(broken) => {
                     log::error!(target: crate::LOG, "connection {}: {broken}", conn.uid);
                     Err(Nonsense("its ring"))
@@ -98,6 +101,42 @@ impl Engine {
             inbound.way.end.fail();
             self.control.attention.call();
         }
+    }
+
+    /// A message in one record, into a lone buffer of memory that nobody else touches. `None`, and nothing has happened,
+    /// where it is anything else.
+    #[inline]
+    fn whole(&mut self, port: &mut Port<'_, Rdma>, index: u32, record: Record) -> Option<()> {
+        let inbound = self.inbounds[index as usize].as_mut()?;
+        if !record.first || !record.last || inbound.current.is_some() {
+            return None;
+        }
+        if inbound.way.holds(record.len, AHEAD) {
+            self.srq.expect_behind(record.place);
+        }
+        let letter = self.srq.letter(record.place, inbound.way.sender)?;
+        let opcode = Opcode::from_number(letter.kind).filter(|opcode| opcode.fills())?;
+        let posted = self.srq.get(record.place)?;
+        if letter.len as usize != record.len || letter.len > posted.room {
+            return None;
+        }
+        let to = port.job(&mut posted.ticket).local.node()?;
+        let grown = view::with_room(to, &self.tools.receive, |room| match room.get_mut(..record.len) {
+            Some(room) => {
+                inbound.way.take(room);
+                record.len
+            }
+            None => 0,
+        });
+        if grown != Some(record.len) {
+            return None;
+        }
+        inbound.way.pop();
+        let conn = inbound.conn;
+        self.left = self.left.saturating_sub(1);
+        self.tools.budget = self.tools.budget.saturating_sub(record.len as u64);
+        self.hand_back(port, conn, record.place, opcode, letter);
+        Some(())
     }
 
     /// One record: begins a message, brings bytes of it, or ends it.
@@ -188,29 +227,47 @@ impl Engine {
         current: Current,
         opcode: Option<Opcode>,
     ) {
-        let Some(mut posted) = self.srq.take(current.place) else { return };
         let letter = current.letter;
+        if let Some(opcode) = opcode {
+            if opcode.fills()
+                && let Some(posted) = self.srq.get(current.place)
+                && let Ok(Some(to)) = port.job(&mut posted.ticket).local()
+            {
+                commit(to, letter.len.into());
+            }
+            return self.hand_back(port, conn, current.place, opcode, letter);
+        }
+        let Some(posted) = self.srq.take(current.place) else { return };
+        if let Some(conn) = self.link_conn(conn) {
+            conn.count_received();
+        }
+        let why = if current.failed {
+            "its buffer cannot be written"
+        } else {
+            "the message is longer than its buffer"
+        };
+        log::error!(target: crate::LOG, "receive on connection {}: {why} ({} bytes, room for {})",
+            conn.uid, letter.len, posted.room);
+        port.complete(posted.ticket, Err(Code::IoFailed));
+        self.fail(port, conn.slot);
+    }
+
+    /// Gives the receive in a place back, with what its message was.
+    #[inline]
+    fn hand_back(
+        &mut self,
+        port: &mut Port<'_, Rdma>,
+        conn: ConnRef,
+        place: u32,
+        opcode: Opcode,
+        letter: Letter,
+    ) {
+        let Some(mut posted) = self.srq.take(place) else { return };
         let handle = self.link_conn(conn).map_or(0, |conn| {
             conn.count_received();
             conn.handle.load(Ordering::Relaxed)
         });
         let job = port.job(&mut posted.ticket);
-        let Some(opcode) = opcode else {
-            let why = if current.failed {
-                "its buffer cannot be written"
-            } else {
-                "the message is longer than its buffer"
-            };
-            log::error!(target: crate::LOG, "receive on connection {}: {why} ({} bytes, room for {})",
-                conn.uid, letter.len, posted.room);
-            port.complete(posted.ticket, Err(Code::IoFailed));
-            return self.fail(port, conn.slot);
-        };
-        if opcode.fills()
-            && let Ok(Some(to)) = job.local()
-        {
-            commit(to, letter.len.into());
-        }
         (job.opcode, job.imm, job.len, job.conn, job.handle) = (opcode, letter.imm, letter.len, conn, handle);
         port.complete(posted.ticket, Ok(letter.len.into()));
     }

@@ -2,7 +2,7 @@
 
 use crate::inbox::{CHUNK, FIRST, LAST};
 use crate::job::{Job, Op, Opcode};
-use crate::link::{Link, Step, Tools, claim};
+use crate::link::{Front, Link, Step, Tools, claim};
 use crate::srq::{Letter, TOO_LONG};
 use softdpu_memory::node::Node;
 use softdpu_memory::view::{self, Hold};
@@ -10,6 +10,28 @@ use std::time::{Duration, Instant};
 
 /// A sender that found no room for so long asks the peer for a turn.
 const STUCK: Duration = Duration::from_millis(1);
+
+fn letter(job: &Job, len: u64) -> Letter {
+    let kind = if job.op == Op::SendImm { Opcode::SendImm } else { Opcode::Send };
+    Letter { len: len as u32, imm: job.imm, kind: kind as u32 }
+}
+
+/// The bytes of a message that lies in one piece, fits into a record, and is in the ring. `None` where it is not: the long
+/// way goes on from here, and says what is wrong.
+#[inline]
+pub(crate) fn straight(link: &mut Link, job: &Job, tools: &mut Tools) -> Option<u64> {
+    let most = tools.budget.min(CHUNK as u64);
+    let bytes = view::with_data(job.local.node()?, &tools.send, |bytes| {
+        let len = bytes.len() as u64;
+        let claim = if len <= most { claim(link, tools, letter(job, len)).ok()? } else { return None };
+        let fits = len <= u64::from(claim.room);
+        (fits && put(link, claim.place, FIRST | LAST, bytes) == Step::More).then_some(len)
+    });
+    let bytes = bytes.flatten()?;
+    link.front = Front::default();
+    tools.budget -= bytes;
+    Some(bytes)
+}
 
 /// Goes on with a send.
 pub(crate) fn send(link: &mut Link, job: &mut Job, tools: &mut Tools) -> Step {
@@ -26,8 +48,7 @@ pub(crate) fn send(link: &mut Link, job: &mut Job, tools: &mut Tools) -> Step {
         },
     };
     link.front.total = Some(total);
-    let kind = if job.op == Op::SendImm { Opcode::SendImm } else { Opcode::Send };
-    let letter = Letter { len: total as u32, imm: job.imm, kind: kind as u32 };
+    let letter = letter(job, total);
     let claim = match claim(link, tools, letter) {
         Ok(claim) => claim,
         Err(step) => return step,

@@ -33,6 +33,8 @@ const WAITERS: usize = 192;
 const READY: usize = 256;
 /// Bytes of a place.
 const PLACE: usize = 32;
+/// How many places ahead a line is asked for that will be needed soon.
+pub(crate) const AHEAD: u64 = 6;
 /// Most places, and most words of `ready`, that are believed.
 const MOST_PLACES: u32 = 1 << 21;
 const MOST_WORDS: u32 = 1 << 10;
@@ -133,12 +135,6 @@ impl<T> Srq<T> {
         &self.segment
     }
 
-    /// Receives posted and not taken.
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
-        self.count
-    }
-
     /// Posts a receive for messages of up to `room` bytes; gives it back when all places are taken. Senders see it after
     /// [`Srq::publish`].
     pub(crate) fn post(&mut self, what: T, room: u32) -> Result<(), T> {
@@ -203,6 +199,12 @@ impl<T> Srq<T> {
                     == word(posted.number, owner)
             })
         })
+    }
+
+    /// The messages in the places behind this one are there already: the line of one of them is asked for.
+    #[inline]
+    pub(crate) fn expect_behind(&self, place: u32) {
+        self.segment.expect_own(self.shape.at(place.wrapping_add(AHEAD as u32)));
     }
 
     /// Any place that is taken.
@@ -302,31 +304,50 @@ impl RemoteSrq {
 
     /// Claims the next receive for the sender `me`.
     pub(crate) fn claim(&self, me: u32) -> Option<Claim> {
-        let posted = self.segment.word64(POSTED).load(Ordering::Acquire);
+        self.claim_seen(me, &mut 0)
+    }
+
+    /// As [`RemoteSrq::claim`], for who keeps in `posted` how many it has seen: most claims need not look again, and leave
+    /// that line to the owner.
+    #[inline]
+    pub(crate) fn claim_seen(&self, me: u32, posted: &mut u64) -> Option<Claim> {
         let hint = self.segment.word64(HINT);
         let mut number = hint.load(Ordering::Relaxed);
-        // Older ones have lost their places.
-        let oldest = posted.saturating_sub(u64::from(self.shape.places));
-        if number < oldest || number > posted {
-            number = oldest;
-        }
-        while number < posted {
-            let place = self.shape.place(number);
-            let at = self.shape.at(place);
-            let taken = self.segment.word64(at).compare_exchange(
-                word(number, 0),
-                word(number, me),
-                Ordering::AcqRel,
-                Ordering::Relaxed,
-            );
-            if taken.is_ok() {
-                hint.store(number + 1, Ordering::Relaxed);
-                let room = self.segment.word32(at + 8).load(Ordering::Relaxed);
-                return Some(Claim { number, place, room });
+        let mut looked = false;
+        loop {
+            if number >= *posted {
+                if looked {
+                    return None;
+                }
+                *posted = self.segment.word64(POSTED).load(Ordering::Acquire);
+                looked = true;
             }
-            number += 1;
+            // Older ones have lost their places.
+            let oldest = posted.saturating_sub(u64::from(self.shape.places));
+            if number < oldest || number > *posted {
+                number = oldest;
+            }
+            while number < *posted {
+                let place = self.shape.place(number);
+                let at = self.shape.at(place);
+                let taken = self.segment.word64(at).compare_exchange(
+                    word(number, 0),
+                    word(number, me),
+                    Ordering::AcqRel,
+                    Ordering::Relaxed,
+                );
+                if taken.is_ok() {
+                    hint.store(number + 1, Ordering::Relaxed);
+                    if number.saturating_add(AHEAD) < *posted {
+                        // Comes from the owner's cache while the places before it are written.
+                        self.segment.expect_own(self.shape.at(self.shape.place(number + AHEAD)));
+                    }
+                    let room = self.segment.word32(at + 8).load(Ordering::Relaxed);
+                    return Some(Claim { number, place, room });
+                }
+                number += 1;
+            }
         }
-        None
     }
 
     /// Says what the message is.

@@ -27,7 +27,7 @@ fn claims_come_in_order_of_posting_and_only_once() {
         assert_eq!(srq.take(claim.place), Some(n));
         assert_eq!(srq.letter(claim.place, 7 + n), None);
     }
-    assert_eq!((remote.claim(7), srq.len()), (None, 0));
+    assert_eq!((remote.claim(7), srq.count), (None, 0));
     remote.wait();
     srq.post(9, 1).unwrap();
     assert!(srq.publish());
@@ -93,4 +93,31 @@ fn nothing_a_peer_writes_leads_out_of_the_segment() {
         }
         let _ = srq.take(0);
     }
+}
+
+#[test]
+fn who_remembers_what_was_posted_misses_nothing() {
+    let (mut srq, remote) = pair(4);
+    let mut seen = 0;
+    assert_eq!(remote.claim_seen(1, &mut seen), None);
+    for round in 0..40u64 {
+        srq.post(round as u32, 64).unwrap();
+        srq.publish();
+        // Another sender takes every second one, behind the back of this one.
+        let by = if round % 2 == 0 { remote.claim_seen(1, &mut seen) } else { remote.claim(2) };
+        let place = by.expect("a receive was posted").place;
+        assert_eq!(srq.take(place), Some(round as u32));
+        assert_eq!((remote.claim_seen(1, &mut seen), remote.claim(2)), (None, None));
+    }
+    // What another sender gives back, and what comes while everything seen is taken.
+    srq.post(7, 64).unwrap();
+    srq.publish();
+    let claim = remote.claim(2).unwrap();
+    assert_eq!(remote.claim_seen(1, &mut seen), None);
+    remote.unclaim(claim, 2);
+    assert_eq!(remote.claim_seen(1, &mut seen), Some(claim));
+    srq.post(8, 64).unwrap();
+    assert_eq!(remote.claim_seen(1, &mut seen), None, "not published");
+    srq.publish();
+    assert!(remote.claim_seen(1, &mut seen).is_some());
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::machine::{Machines, Peer, has_fabric, hex, on_machine, unhex};
+use common::machine::{Machines, Peer, has_fabric, hex, offer, on_machine, unhex};
 use common::{Folder, Side, options};
 use softdpu_memory::{Access, Buf, Memory, RemoteMemory};
 use softdpu_rdma::{FetchAdd, Happening, Options, Rdma, Read, Receive, Send, Target, Write};
@@ -172,12 +172,8 @@ impl Lane {
 fn peer() {
     watchdog();
     let mut b = side(2, Memory::memfd);
-    let export = b.memory.export_rdma(b.device.shared()).unwrap();
-    let connection = b.endpoint.export().unwrap();
-    println!("blob {}", hex(connection.description()));
-    println!("memory {}", hex(export.bytes()));
     let mut lines = std::io::stdin().lock().lines().map(Result::unwrap);
-    connection.join(&unhex(&lines.next().unwrap())).unwrap();
+    let (connection, _export) = offer(&b, &mut lines);
     let remote = b.import(&unhex(&lines.next().unwrap()));
     println!("joined");
     let to = connection.target();
@@ -244,12 +240,8 @@ fn survivor() {
     while start.elapsed() < total {
         lives += 1;
         let mut peer = start_peer();
-        let connection = a.endpoint.export().unwrap();
+        let (connection, remote) = peer.connect(&a);
         let to = connection.target();
-        let blob = unhex(&peer.hear("blob "));
-        let remote = a.import(&unhex(&peer.hear("memory ")));
-        connection.join(&blob).unwrap();
-        peer.say(&hex(connection.description()));
         peer.say(&hex(export.bytes()));
         peer.hear("joined");
         let mut lanes: Vec<_> = (0..LANES).map(|number| Lane::new(number, lives)).collect();

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::machine::{Peer, has_fabric, hex, unhex};
+use common::machine::{Peer, has_fabric, offer};
 use common::{in_own_folder_with, options, side};
 use softdpu_rdma::{Happening, Read, Receive, Send, Write};
 use std::io::BufRead as _;
@@ -16,22 +16,14 @@ const DEADLINE: &str = "SOFTDPU_RDMA_DEADLINE";
 fn peer() {
     common::watchdog();
     let b = side(2, options());
-    let export = b.memory.export_rdma(b.device.shared()).unwrap();
-    let connection = b.endpoint.export().unwrap();
-    println!("blob {}", hex(connection.description()));
-    println!("memory {}", hex(export.bytes()));
     let mut lines = std::io::stdin().lock().lines().map(Result::unwrap);
-    connection.join(&unhex(&lines.next().unwrap())).unwrap();
+    let _joined = offer(&b, &mut lines);
     println!("joined");
     assert_eq!(lines.next().unwrap(), "end");
 }
 
 fn connect(peer: &mut Peer, a: &common::Side) -> (softdpu_rdma::Connection, softdpu_memory::RemoteMemory) {
-    let connection = a.endpoint.export().unwrap();
-    let blob = unhex(&peer.hear("blob "));
-    connection.join(&blob).unwrap();
-    let remote = a.import(&unhex(&peer.hear("memory ")));
-    peer.say(&hex(connection.description()));
+    let (connection, remote) = peer.connect(a);
     peer.hear("joined");
     (connection, remote)
 }

@@ -1,7 +1,9 @@
 //! Other machines: processes with runtime folders of their own that do what they are told, line by line; on a network of
 //! this machine, or behind a cable of their own.
 
-use super::Folder;
+use super::{Folder, Side};
+use softdpu_memory::{Export, RemoteMemory};
+use softdpu_rdma::Connection;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -16,6 +18,16 @@ pub(crate) fn unhex(text: &str) -> Vec<u8> {
 /// Is the library there that the path needs?
 pub(crate) fn has_fabric() -> bool {
     super::fabric().inspect_err(|why| eprintln!("skipped: {why}")).is_ok()
+}
+
+/// How a peer begins: it says how it and its memory are reached, and joins whoever answers ([`Peer::connect`]).
+pub(crate) fn offer(b: &Side, lines: &mut impl Iterator<Item = String>) -> (Connection, Export) {
+    let export = b.memory.export_rdma(b.device.shared()).unwrap();
+    let connection = b.endpoint.export().unwrap();
+    println!("blob {}", hex(connection.description()));
+    println!("memory {}", hex(export.bytes()));
+    connection.join(&unhex(&lines.next().unwrap())).unwrap();
+    (connection, export)
 }
 
 /// Which part of a peer a process plays.
@@ -74,8 +86,18 @@ impl Peer {
         writeln!(self.to, "{line}").unwrap();
     }
 
+    /// Connects with what the peer offers.
+    pub(crate) fn connect(&mut self, a: &Side) -> (Connection, RemoteMemory) {
+        let connection = a.endpoint.export().unwrap();
+        let blob = unhex(&self.hear("blob "));
+        let remote = a.import(&unhex(&self.hear("memory ")));
+        connection.join(&blob).unwrap();
+        self.say(&hex(connection.description()));
+        (connection, remote)
+    }
+
     /// It ends by itself, as soon as it learns that its connections did.
-    pub(crate) fn until_it_ends(&mut self, a: &mut super::Side) {
+    pub(crate) fn until_it_ends(&mut self, a: &mut Side) {
         let status = loop {
             a.pe.progress();
             match self.child.try_wait().unwrap() {
