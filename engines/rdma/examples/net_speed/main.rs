@@ -7,13 +7,10 @@
 //! of the same size (at most 256 KiB) for what is moved, a message there and one back for what is asked. An argument
 //! chooses rows by a part of their names.
 
-mod bare;
-#[path = "../../src/ffi/mod.rs"]
-#[allow(dead_code, unreachable_pub, reason = "the yardstick uses part of it")]
-mod ffi;
 mod plain;
 
 use softdpu_memory::{Access, Memory, RemoteMemory};
+use softdpu_rdma::bare::{self, Bare, SHORTEST};
 use softdpu_rdma::{Connection, Endpoint, FetchAdd, Options, Rdma, Read, Receive, Send, Write};
 use softdpu_room::pump::ProgressEngine;
 use softdpu_room::session::{Device, Session};
@@ -26,8 +23,6 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What the files of the fabric log to.
-pub(crate) const LOG: &str = "softdpu::rdma";
 const BYTES: usize = 32 << 20;
 /// What tasks go round in, as the buffers of the bare endpoint do.
 const ROUND: usize = 2 << 20;
@@ -187,7 +182,7 @@ fn main() -> Result<()> {
     match std::env::args().nth(1).as_deref() {
         Some("peer") => return peer(),
         Some("bare") => {
-            bare::peer();
+            bare::serve(|port| println!("{port}")).expect("libfabric");
             return Ok(());
         }
         Some("plain") => {
@@ -197,7 +192,7 @@ fn main() -> Result<()> {
         _ => {}
     }
     let (mut theirs, mut barely, mut plainly) = (Peer::new("peer"), Peer::new("bare"), Peer::new("plain"));
-    let mut bare = bare::Bare::new(&barely.hear());
+    let mut bare = Bare::dial(barely.hear().parse().expect("a port")).expect("libfabric");
     let mut plain = plain::Plain::new(&plainly.hear());
     let mut side = side()?;
     let line = theirs.hear();
@@ -208,15 +203,14 @@ fn main() -> Result<()> {
     assert_eq!(theirs.hear(), "ready");
     println!("{:<34} {:>10} {:>10} {:>7} {:>10}", "medians of 5 rounds", "SoftDPU", "bare", "ratio", "TCP");
     let wanted = std::env::args().nth(1).unwrap_or_default();
-    for row in ROWS.iter().filter(|row| row.what.name().contains(&wanted)) {
+    for row in ROWS.iter().filter(|row| row.name().contains(&wanted)) {
         let mut rounds = Vec::new();
         for _ in 0..ROUNDS {
             theirs.say("go");
             let ours = measure(&mut side, &remote, row.what, row.len, row.flying);
             stop(&mut side)?;
             let pings = matches!(row.what, What::Message | What::Ask | What::Add);
-            barely.say("go");
-            let bare = if pings { bare.ping(row.len) } else { bare.stream(row.len) };
+            let bare = if pings { ping(&mut bare, row.len) } else { flood(&mut bare, row.len) };
             plainly.say("go");
             let plain = if pings { plain.ping(row.len) } else { plain.stream() };
             rounds.push([ours, bare, ours / bare, plain]);
@@ -231,8 +225,7 @@ fn main() -> Result<()> {
             _ => format!("{n:.2} us"),
         };
         let [ours, bare, ratio, plain] = [0, 1, 2, 3].map(median);
-        let name = format!("{}, {} B, {} in flight", row.what.name(), row.len, row.flying);
-        println!("{name:<34} {:>10} {:>10} {ratio:>7.2} {:>10}", unit(ours), unit(bare), unit(plain));
+        println!("{:<34} {:>10} {:>10} {ratio:>7.2} {:>10}", row.name(), unit(ours), unit(bare), unit(plain));
     }
     drop(side);
     Ok(())
@@ -263,6 +256,12 @@ struct Row {
     what: What,
     len: usize,
     flying: usize,
+}
+
+impl Row {
+    fn name(&self) -> String {
+        format!("{}, {} B, {} in flight", self.what.name(), self.len, self.flying)
+    }
 }
 
 const ROWS: [Row; 12] = {
@@ -330,6 +329,34 @@ fn measure(side: &mut Side, remote: &RemoteMemory, what: What, len: usize, flyin
         What::Write | What::Read => f64::from(n) * len as f64 / time,
         _ => time * 1e6 / f64::from(n),
     }
+}
+
+/// Of bare messages, microseconds there and back.
+fn ping(bare: &mut Bare, len: usize) -> f64 {
+    let len = len.max(SHORTEST);
+    let (start, mut n) = (Instant::now(), 0);
+    while start.elapsed() < TIME {
+        bare.say(len, len as u32).expect("the peer");
+        while bare.hear().expect("the peer") == 0 {}
+        n += 1;
+    }
+    let time = start.elapsed().as_secs_f64() * 1e6 / f64::from(n);
+    bare.rest().expect("the peer");
+    time
+}
+
+/// Of bare messages one way, bytes per second.
+fn flood(bare: &mut Bare, len: usize) -> f64 {
+    let (start, mut bytes) = (Instant::now(), 0);
+    while start.elapsed() < TIME {
+        bare.say(len, 0).expect("the peer");
+        bytes += len;
+    }
+    bare.say(len, 1).expect("the peer");
+    while bare.hear().expect("the peer") == 0 {}
+    let rate = (bytes + len) as f64 / start.elapsed().as_secs_f64();
+    bare.rest().expect("the peer");
+    rate
 }
 
 fn messages(side: &mut Side, len: usize) -> u32 {

@@ -54,7 +54,8 @@ pub(super) struct TxAttr {
     mode: u64,
     flags: u64,
     order: [u64; 2],
-    inject: usize,
+    /// Bytes that may be sent by `inject` at most.
+    pub(super) inject: usize,
     size: usize,
     pub(super) pieces: usize,
 }
@@ -310,6 +311,8 @@ pub(super) struct MsgOps {
     receive_msg: Ptr,
     pub(super) send: Post,
     pub(super) send_v: unsafe extern "C" fn(*mut Endpoint, *const Piece, *mut Ptr, usize, u64, Ptr) -> isize,
+    send_msg: Ptr,
+    pub(super) inject: unsafe extern "C" fn(*mut Endpoint, *const c_void, usize, u64) -> isize,
 }
 
 /// Some bytes of a message that lies in several places.

@@ -143,6 +143,12 @@ impl Found {
         !self.registers() && unsafe { (*(*self.raw()).tx).pieces } >= 2
     }
 
+    /// Bytes of a message at most that the library copies, so that nothing has to be told of it afterwards.
+    pub(super) fn copies(&self) -> usize {
+        // SAFETY: the library fills all parts.
+        unsafe { (*(*self.raw()).tx).inject }
+    }
+
     /// Bytes of a message at most.
     pub(super) fn longest(&self) -> usize {
         // SAFETY: as above.

@@ -19,5 +19,6 @@ mod store;
 
 pub(crate) use gate::Gate;
 pub(crate) use load::{Library, provider};
-pub(crate) use plug::{Class, Got, Plug, State};
+pub(crate) use parts::{Class, Got, State};
+pub(crate) use plug::Plug;
 pub(crate) use store::Shape;

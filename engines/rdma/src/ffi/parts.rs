@@ -1,4 +1,4 @@
-//! What a connected endpoint is made of.
+//! What a connected endpoint is made of, and what its users call its parts.
 #![expect(unsafe_code, reason = "calls libfabric")]
 
 use super::abi::{
@@ -8,6 +8,33 @@ use super::load::Found;
 use super::object::{Begins, Own, text};
 use super::store::{Shape, Store};
 use core::ptr::null_mut;
+
+/// What a buffer that is sent is for; each has its own, so that one never waits for the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Requests.
+    Request = 0,
+    /// Answers.
+    Answer = 1,
+}
+
+/// Where the connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It is being made.
+    Dialing,
+    /// It carries messages.
+    Open,
+    /// It is over.
+    Closed,
+}
+
+/// A message that came, in a buffer that is the owner's until it is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Got {
+    pub(crate) slot: u32,
+    pub(crate) len: u32,
+}
 
 // SAFETY: declared so.
 unsafe impl Begins for Domain {}

@@ -13,39 +13,12 @@ use super::abi::{
 use super::gate::{may_sleep, open_events, read_event};
 use super::load::{Found, Library};
 use super::object::{Own, text};
-use super::parts::{open, register};
+use super::parts::{Class, Got, State, open, register};
 use super::store::{Shape, Store};
 use core::ptr::{null, null_mut};
 use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-
-/// What a buffer that is sent is for; each has its own, so that one never waits for the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    /// Requests.
-    Request = 0,
-    /// Answers.
-    Answer = 1,
-}
-
-/// Where the connection is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    /// It is being made.
-    Dialing,
-    /// It carries messages.
-    Open,
-    /// It is over.
-    Closed,
-}
-
-/// A message that came, in a buffer that is the owner's until it is given back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Got {
-    pub(crate) slot: u32,
-    pub(crate) len: u32,
-}
 
 /// See the module.
 pub(crate) struct Plug {
@@ -63,10 +36,28 @@ pub(crate) struct Plug {
     borrows: [Option<u32>; Shape::REQUESTS as usize],
     /// It may have such.
     gathers: bool,
+    /// Bytes of a message at most that it copies instead of keeping the buffer.
+    copies: usize,
+    /// Messages in a row that went so.
+    unsure: u32,
     free: [Vec<u32>; 2],
+    /// Buffers for messages that the library does not have. They are posted at the next look: an answer that is about to
+    /// be sent comes before.
+    spare: Vec<u32>,
+    /// Buffers that wait for messages, and how many may.
+    posted: usize,
+    most_posted: usize,
     state: State,
     looks: u32,
 }
+
+/// Messages in a row at most without word of their completion: what is behind the word of one has left, too, so the
+/// library's queue of them stays short.
+const MOST_UNSURE: u32 = 8;
+/// Buffers for messages that need not be posted, beyond those that the peer counts on.
+const SPARE: usize = (Shape::RECEIVES - Shape::REQUESTS - Shape::ANSWERS) as usize;
+/// Where bytes wait for buffers, so many are enough, and the same few stay in the cache.
+const FEW: usize = 4;
 
 impl Plug {
     /// Connects to a peer; [`Plug::poll`] tells when it is there.
@@ -117,13 +108,16 @@ impl Plug {
             lent,
             borrows: [None; Shape::REQUESTS as usize],
             gathers: found.gathers(),
+            copies: found.copies(),
+            unsure: 0,
             free,
+            spare: (Shape::FIRST_RECEIVE..Shape::ALL).rev().collect(),
+            posted: 0,
+            most_posted: if found.registers() { Shape::RECEIVES as usize } else { FEW },
             state,
             looks,
         };
-        for slot in Shape::FIRST_RECEIVE..Shape::ALL {
-            plug.give_back(slot);
-        }
+        plug.post_spare();
         if plug.state == State::Closed { Err("no receives can be posted".into()) } else { Ok(plug) }
     }
 
@@ -145,6 +139,7 @@ impl Plug {
 
     /// May the thread sleep now?
     pub(crate) fn may_sleep(&mut self) -> bool {
+        self.post_spare();
         may_sleep(&self.fabric, &mut [self.queue.fid(), self.events.fid()])
     }
 
@@ -154,6 +149,7 @@ impl Plug {
         if self.state == State::Dialing || thorough || self.looks.is_multiple_of(256) {
             self.look_at_events();
         }
+        self.post_spare();
         let mut done = [Completion { context: null_mut(), flags: 0, len: 0 }; 16];
         while self.state != State::Closed {
             // SAFETY: an open queue of this format; at most so many entries are stored.
@@ -170,6 +166,7 @@ impl Plug {
                     *borrows = None;
                 }
                 if slot >= Shape::FIRST_RECEIVE {
+                    self.posted -= 1;
                     got(Got { slot, len: one.len.min(Shape::BYTES) as u32 });
                 } else {
                     self.free[usize::from(slot >= Shape::REQUESTS)].push(slot);
@@ -221,7 +218,12 @@ impl Plug {
         !self.free[class as usize].is_empty()
     }
 
-    /// Has the library sent everything?
+    /// Were short messages sent of which no later word will say that they have left?
+    pub(crate) fn is_unsure(&self) -> bool {
+        self.unsure > 0
+    }
+
+    /// Has the library sent everything that it gives word of?
     pub(crate) fn is_idle(&self) -> bool {
         !self.lent[..Shape::FIRST_RECEIVE as usize].contains(&true)
     }
@@ -240,8 +242,32 @@ impl Plug {
         unsafe { core::slice::from_raw_parts(self.store.buffer(got.slot), got.len as usize) }
     }
 
-    /// Sends the first `len` bytes of a buffer, which is free again later.
+    /// Sends the first `len` bytes of a buffer: short ones at once, without word of their completion.
     pub(crate) fn send(&mut self, slot: u32, len: usize) {
+        let short = len <= self.copies && self.state == State::Open && self.unsure < MOST_UNSURE;
+        if !short || !self.inject(slot, len) {
+            self.send_later(slot, len);
+        }
+    }
+
+    /// False: the library takes nothing more just now.
+    fn inject(&mut self, slot: u32, len: usize) -> bool {
+        assert!(!self.lent[slot as usize], "the library has the buffer");
+        // SAFETY: an open endpoint; the bytes are the caller's, and copied.
+        let code = unsafe {
+            let (endpoint, bytes) = (self.endpoint.raw(), self.store.buffer(slot).cast());
+            ((*(*endpoint).msg).inject)(endpoint, bytes, len, NOBODY)
+        };
+        if code == 0 {
+            self.free[usize::from(slot >= Shape::REQUESTS)].push(slot);
+            self.unsure += 1;
+        }
+        code == 0
+    }
+
+    /// Sends the first `len` bytes of a buffer, which is free again when everything up to here has been sent.
+    pub(crate) fn send_later(&mut self, slot: u32, len: usize) {
+        self.unsure = 0;
         let post = |plug: &Plug| {
             // SAFETY: an open endpoint; the buffer stays untouched until the completion.
             unsafe {
@@ -306,6 +332,24 @@ impl Plug {
 
     /// A buffer may take another message.
     pub(crate) fn give_back(&mut self, slot: u32) {
+        self.spare.push(slot);
+        // Hardware refuses what finds no buffer.
+        if self.most_posted > FEW && self.spare.len() > SPARE {
+            self.post_spare();
+        }
+    }
+
+    /// The one that was used last comes first.
+    fn post_spare(&mut self) {
+        while self.posted < self.most_posted
+            && let Some(slot) = self.spare.pop()
+        {
+            self.await_message(slot);
+        }
+    }
+
+    fn await_message(&mut self, slot: u32) {
+        self.posted += 1;
         let post = |plug: &Plug| {
             // SAFETY: as above.
             unsafe {

@@ -42,6 +42,32 @@ fn wait(plug: &mut Plug, other: &mut Plug) -> Got {
 }
 
 #[test]
+fn short_messages_are_gone_at_once_up_to_a_number() {
+    let Some((mut a, mut b)) = pair() else { return };
+    if a.copies < 16 {
+        eprintln!("skipped: the provider copies at most {} bytes", a.copies);
+        return;
+    }
+    for number in 0..=MOST_UNSURE as u8 {
+        let slot = a.take(Class::Request).unwrap();
+        a.fill(slot)[..16].fill(number);
+        a.send(slot, 16);
+        assert_eq!(a.is_idle(), number < MOST_UNSURE as u8, "{number}");
+        assert_eq!(a.is_unsure(), a.is_idle());
+    }
+    let end = Instant::now() + Duration::from_secs(60);
+    let mut came = Vec::new();
+    while came.len() <= MOST_UNSURE as usize || !a.is_idle() {
+        assert!(Instant::now() < end, "{} messages came", came.len());
+        a.poll(false, |_| panic!("a message out of nowhere"));
+        b.poll(false, |got| came.push(got));
+    }
+    for (number, got) in (0..).zip(came) {
+        assert_eq!(b.bytes(got), [number; 16]);
+    }
+}
+
+#[test]
 fn messages_come_as_they_were_sent_and_buffers_are_used_again() {
     let Some((mut a, mut b)) = pair() else { return };
     for round in 0..500usize {
@@ -103,6 +129,6 @@ fn nobody_there_is_noticed() {
 fn a_buffer_that_is_being_sent_cannot_be_touched() {
     let Some((mut a, _b)) = pair() else { panic!("the library has the buffer: skipped") };
     let slot = a.take(Class::Request).unwrap();
-    a.send(slot, 64);
+    a.send(slot, 4096);
     a.fill(slot)[0] = 1;
 }

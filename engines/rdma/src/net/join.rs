@@ -5,7 +5,6 @@ use crate::conn::Phase;
 use crate::engine::{Event, Rdma};
 use crate::hardware::Engine;
 use crate::job::ConnRef;
-use crate::sync::Ordering;
 use softdpu_room::hardware::{Port, Ticket};
 use softdpu_status::Code;
 use std::sync::Arc;
@@ -15,7 +14,7 @@ impl Engine {
     pub(crate) fn join_wire(&mut self, which: ConnRef, joint: Joint) {
         let dynamic = self.dynamic;
         let Some(link) = self.make_link(which) else { return };
-        link.conn.on_network.store(true, Ordering::Relaxed);
+        link.conn.fabric.get_or_init(|| joint.pipe.provider.clone());
         if joint.out {
             link.net = Some(Box::new(Way::new()));
         }

@@ -360,7 +360,7 @@ impl Line {
         let end = *self.ending.get_or_insert(now + LAST_WORDS);
         self.pulse = Pulse::default();
         let mut inner = pipe.lock();
-        inner.flush();
+        inner.flush_for_good();
         inner.drive(true);
         if inner.is_drained() || end <= now {
             inner.unplug();

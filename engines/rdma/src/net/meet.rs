@@ -14,9 +14,11 @@
 //! when both ask at the same time there are two.
 //!
 //! Both ends keep the line afterwards: its end is the end of the connection, and while tasks wait each asks the other on
-//! it whether it is alive. The address of the fabric is that of the line, so only the port is told.
+//! it whether it is alive. The address of the fabric is that of the line, so only the port is told. What asks ends with the
+//! providers that it can use, best first; YES with the one that both will.
 
 use super::line::Line;
+use super::offer;
 use super::pipe::Pipe;
 use super::share::{SHARE, SHARED, UNSHARED};
 use super::wire::{Held, Joint};
@@ -73,16 +75,15 @@ pub(super) enum Role {
     /// A peer that was asked for a connection.
     Server { control: Weak<Control>, conn: Arc<Conn>, sender: u32 },
     /// A peer that asked for a connection.
-    Client { control: Weak<Control>, conn: Arc<Conn> },
+    Client { control: Weak<Control>, conn: Arc<Conn>, provider: String },
     /// Both know all they have to.
     Joined,
 }
 
-/// What an end says of itself: its provider of the fabric goes last.
-pub(super) fn provider(control: &Control) -> String {
+/// The provider of the fabric that is demanded, if one is.
+pub(super) fn named(control: &Control) -> Option<String> {
     let named = std::env::var("SOFTDPU_FABRIC_PROVIDER").ok().filter(|name| !name.is_empty());
-    let named = named.or_else(|| control.device().function().settings().fabric_provider.clone());
-    crate::ffi::provider(named.as_deref())
+    named.or_else(|| control.device().function().settings().fabric_provider.clone())
 }
 
 impl Line {
@@ -102,8 +103,8 @@ impl Line {
             },
             (KNOCK, Role::Stranger { manager: Some((control, port)) }) => {
                 match self.knock(&control, port, body) {
-                    Ok(conn) => {
-                        self.role = Role::Client { control, conn };
+                    Ok((conn, provider)) => {
+                        self.role = Role::Client { control, conn, provider };
                         self.joined();
                     }
                     Err(why) => self.refuse(&why),
@@ -134,7 +135,7 @@ impl Line {
                 self.role = role;
                 self.failed(&format!("the peer refuses: {}", text(body)));
             }
-            (READY, Role::Client { control, conn }) => {
+            (READY, Role::Client { control, conn, .. }) => {
                 if let Some(control) = control.upgrade()
                     && conn.advance(Phase::Accepted, Phase::Connected)
                 {
@@ -161,26 +162,32 @@ impl Line {
         let (context, caller) = caller(&mut from).ok_or("it makes no sense")?;
         let control = find(context).ok_or("there is no such context (any more)")?;
         // First what is not to be taken back.
-        let gate = self.gate_for(&control, from.0)?;
+        let provider = self.choose(&control, from.0)?;
+        let gate = self.gate_for(&provider)?;
         let (sender, conn, ..) = control.admit(&caller)?;
-        let pipe = Pipe::new(&control);
+        let pipe = Pipe::new(&control, &provider);
         self.pipe = Some(pipe.clone());
         conn.more().inward = Arc::downgrade(&pipe);
-        self.yes(&control, gate);
+        self.yes(&control, gate, &provider);
         control.send(Mail::Net(conn.here, Joint { pipe: Held::new(pipe), out: false, inward: Some(sender) }));
         Ok(())
     }
 
     /// A peer asks for a connection.
-    fn knock(&mut self, control: &Weak<Control>, port: u16, body: &[u8]) -> Result<Arc<Conn>, String> {
+    fn knock(
+        &mut self,
+        control: &Weak<Control>,
+        port: u16,
+        body: &[u8],
+    ) -> Result<(Arc<Conn>, String), String> {
         let control = control.upgrade().ok_or("its context is gone")?;
         let mut from = Reader(body);
         let parsed = (|| Some((Name::decode(&mut from)?, from.u32()?)))();
         let (name, rights) = parsed.ok_or("it makes no sense")?;
-        same_provider(&control, from.0)?;
+        let provider = self.choose(&control, from.0)?;
         let (peer, _) = self.ends().ok_or("it is gone")?;
         let conn = control.add(Phase::Requested, "request").map_err(|error| error.what().to_owned())?;
-        let pipe = Pipe::new(&control);
+        let pipe = Pipe::new(&control, &provider);
         pipe.lock().ask.rights = rights;
         self.pipe = Some(pipe.clone());
         let bytes = match peer {
@@ -193,16 +200,17 @@ impl Line {
         more.net = Some(pipe);
         drop(more);
         control.send(Mail::Tell(Event::Requested(conn.clone())));
-        Ok(conn)
+        Ok((conn, provider))
     }
 
     /// The program accepts.
     pub(super) fn accept(&mut self, private: &[u8]) {
-        let Role::Client { control, .. } = &self.role else { return };
+        let Role::Client { control, provider, .. } = &self.role else { return };
+        let provider = provider.clone();
         let Some(control) = control.upgrade() else { return self.hang_up() };
-        match self.gate_for(&control, provider(&control).as_bytes()) {
+        match self.gate_for(&provider) {
             Ok(gate) => {
-                self.yes(&control, gate);
+                self.yes(&control, gate, &provider);
                 let _ = private;
             }
             Err(why) => self.refuse(&why),
@@ -217,16 +225,22 @@ impl Line {
         self.hang_up();
     }
 
-    fn gate_for(&self, control: &Control, theirs: &[u8]) -> Result<Gate, String> {
-        let ours = same_provider(control, theirs)?;
+    /// Which provider both ends can use.
+    fn choose(&self, control: &Control, theirs: &[u8]) -> Result<String, String> {
         let (_, here) = self.ends().ok_or("it is gone")?;
-        Gate::open(Library::get()?, &ours, here)
+        offer::choose(&offer::of_port(named(control).as_deref(), here), theirs)
     }
 
-    fn yes(&mut self, control: &Control, gate: Gate) {
+    fn gate_for(&self, provider: &str) -> Result<Gate, String> {
+        let (_, here) = self.ends().ok_or("it is gone")?;
+        Gate::open(Library::get()?, provider, here)
+    }
+
+    fn yes(&mut self, control: &Control, gate: Gate, provider: &str) {
         let mut packet = vec![YES];
         packet.extend(gate.port().unwrap_or(0).to_le_bytes());
         packet.extend(control.settings().rights.to_le_bytes());
+        packet.extend(provider.bytes());
         self.say(&packet);
         self.set_gate(gate);
     }
@@ -238,8 +252,10 @@ impl Line {
         let parsed = (|| Some((u16::from_le_bytes(from.array()?), from.u32()?)))();
         let (port, rights) = parsed.ok_or("its answer makes no sense")?;
         let (peer, _) = self.ends().ok_or("it is gone")?;
-        let plug = Plug::dial(Library::get()?, &provider(&control), peer, port)?;
-        let pipe = Pipe::new(&control);
+        // One of those that were offered, or none.
+        let provider = self.choose(&control, from.0)?;
+        let plug = Plug::dial(Library::get()?, &provider, peer, port)?;
+        let pipe = Pipe::new(&control, &provider);
         pipe.lock().ask.rights = rights;
         self.pipe = Some(pipe.clone());
         self.set_plug(plug);
@@ -279,7 +295,7 @@ impl Line {
             Role::Asked { tell, .. } => {
                 let _ = tell.send(Err(why.to_owned()));
             }
-            Role::Client { control, conn } => {
+            Role::Client { control, conn, .. } => {
                 // A request that nobody has answered is gone.
                 if let Some(control) = control.upgrade()
                     && conn.phase() == Phase::Requested
@@ -309,16 +325,8 @@ impl Line {
     }
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).escape_debug().to_string()
-}
-
-fn same_provider(control: &Control, theirs: &[u8]) -> Result<String, String> {
-    let ours = provider(control);
-    if ours.as_bytes() == theirs {
-        return Ok(ours);
-    }
-    Err(format!("its provider is `{}`, here it is `{ours}`", text(theirs)))
 }
 
 /// A deadline for who waits for a peer.

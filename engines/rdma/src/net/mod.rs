@@ -9,14 +9,17 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `door.rs`, `line.rs`, `meet.rs`, `share.rs`, `pulse.rs` | ports and addresses, a line, what is said on it, whether the peer lives |
+//! | `door.rs`, `line.rs`, `meet.rs`, `offer.rs`, `share.rs`, `pulse.rs` | ports and addresses, a line, what is said on it, the choice of a provider, whether the peer lives |
 //! | `hub.rs` | the thread |
 //! | `frame.rs` | frames and records |
-//! | `pipe.rs`, `ask.rs`, `lend.rs`, `words.rs`, `serve.rs` | a connection of the fabric: the end that asks, the end that is asked |
+//! | `pipe.rs`, `flush.rs`, `ask.rs`, `lend.rs`, `words.rs`, `serve.rs` | a connection of the fabric: the end that asks, the end that is asked |
+//! | `bare.rs` | the endpoint without all this, to measure against |
 //! | `wire.rs`, `join.rs`, `turn.rs`, `messages.rs` | the engine's part |
 
 mod ask;
+pub mod bare;
 mod door;
+mod flush;
 mod frame;
 mod hub;
 mod join;
@@ -24,6 +27,7 @@ mod lend;
 mod line;
 mod meet;
 mod messages;
+mod offer;
 mod pipe;
 mod pulse;
 mod serve;
@@ -42,7 +46,6 @@ use crate::caller::Caller;
 use crate::conn::{Conn, Phase};
 use crate::control::{Control, Mail};
 use crate::ffi::Library;
-use crate::sync::Ordering;
 use line::Line;
 use meet::Role;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -69,14 +72,13 @@ pub(crate) fn attach(
         return Ok(());
     }
     let stream = connect(&blob.reachable.addresses(), PATIENCE)?;
-    let mut packet = meet::call(meet::ATTACH, blob.name.context, caller);
-    packet.extend(meet::provider(control).bytes());
+    let packet = meet::call(meet::ATTACH, blob.name.context, caller);
     let (tell, told) = sync_channel(1);
     let role = Role::Asked { control: Arc::downgrade(control), conn: conn.here, tell };
-    begin(stream, role, PATIENCE, packet)?;
+    begin(stream, role, PATIENCE, packet, meet::named(control).as_deref())?;
     let late = "no answer in time".to_owned();
     let pipe = told.recv_timeout(PATIENCE + Duration::from_secs(1)).map_err(|_| late)??;
-    conn.on_network.store(true, Ordering::Relaxed);
+    conn.fabric.get_or_init(|| pipe.provider.clone());
     control.send(Mail::Net(conn.here, Joint { pipe: Held::new(pipe), out: true, inward: None }));
     Ok(())
 }
@@ -99,13 +101,14 @@ pub(crate) fn knock(
     let mut packet = vec![meet::KNOCK];
     name.encode(&mut packet);
     packet.extend(settings.rights.to_le_bytes());
-    packet.extend(meet::provider(control).bytes());
+    let named = meet::named(control);
     let ip = IpAddr::V6(bytes.into()).to_canonical();
     let (control, conn) = (Arc::downgrade(control), conn.clone());
     // Connecting may take as long as the peer's machine likes; the program goes on.
     let dial = move || {
         let role = Role::Server { control: control.clone(), conn: conn.clone(), sender };
-        let begun = connect(&[(ip, port)], timeout).and_then(|stream| begin(stream, role, timeout, packet));
+        let begun = connect(&[(ip, port)], timeout)
+            .and_then(|stream| begin(stream, role, timeout, packet, named.as_deref()));
         if let (Err(why), Some(control)) = (begun, control.upgrade()) {
             control.give_sender(sender);
             crate::knock::fail(&control, &conn, &why);
@@ -176,7 +179,16 @@ fn connect(addresses: &[(IpAddr, u16)], timeout: Duration) -> Result<TcpStream, 
     Err(why)
 }
 
-fn begin(stream: TcpStream, role: Role, timeout: Duration, packet: Vec<u8>) -> Result<(), String> {
+/// Says the packet, and behind it what this end offers.
+fn begin(
+    stream: TcpStream,
+    role: Role,
+    timeout: Duration,
+    mut packet: Vec<u8>,
+    named: Option<&str>,
+) -> Result<(), String> {
+    let here = stream.local_addr().map_err(|error| error.to_string())?;
+    packet.extend(offer::of_port(named, here.ip()).bytes());
     let mut line = Line::new(stream, role, meet::until(timeout)).map_err(|error| error.to_string())?;
     hub::call(move |this| {
         line.say(&packet);

@@ -20,6 +20,8 @@ const CREDIT: u32 = Shape::REQUESTS;
 /// See the module.
 pub(crate) struct Pipe {
     inner: Mutex<Inner>,
+    /// Which provider of the fabric carries it.
+    pub(super) provider: Arc<str>,
     pub(super) attention: Arc<Attention>,
     gone: AtomicBool,
     leaving: AtomicBool,
@@ -43,12 +45,12 @@ pub(super) struct Inner {
     pub(super) ask: Ask,
     pub(super) serve: Serve,
     /// Frames that are being filled: buffer, bytes.
-    open: [Option<(u32, usize)>; 2],
+    pub(super) open: [Option<(u32, usize)>; 2],
     came: Vec<Got>,
     was_open: bool,
     broken: bool,
     /// The peer was not told at the last flush how far we are.
-    put_off: bool,
+    pub(super) put_off: bool,
 }
 
 /// A record, its bytes, and where the next one is.
@@ -62,7 +64,7 @@ impl fmt::Debug for Pipe {
 
 impl Pipe {
     /// Of a context, not connected yet.
-    pub(super) fn new(control: &Control) -> Arc<Pipe> {
+    pub(super) fn new(control: &Control, provider: &str) -> Arc<Pipe> {
         let inner = Inner {
             plug: None,
             ask: Ask::new(),
@@ -75,6 +77,7 @@ impl Pipe {
         };
         Arc::new(Pipe {
             inner: Mutex::new(inner),
+            provider: provider.into(),
             attention: control.attention.clone(),
             gone: AtomicBool::new(false),
             leaving: AtomicBool::new(false),
@@ -343,36 +346,7 @@ impl Inner {
         Some((slot, len, plug))
     }
 
-    /// Sends everything that is to be sent: frames that are being filled, and how far we are.
-    pub(super) fn flush(&mut self) {
-        self.flush_soon(false);
-    }
-
-    /// The same; but when `landed`, the program may be about to answer a message, and how far we are then goes along. So
-    /// that waits for the next time, once.
-    pub(super) fn flush_soon(&mut self, landed: bool) {
-        if !self.is_open() {
-            return;
-        }
-        for class in [Class::Request, Class::Answer] {
-            self.publish(class);
-        }
-        if landed && self.serve.is_ahead() && !core::mem::replace(&mut self.put_off, true) {
-            return;
-        }
-        self.tell();
-    }
-
-    /// Tells the peer how far we are, if it does not know.
-    pub(super) fn tell(&mut self) {
-        let answers = Class::Answer as usize;
-        if self.serve.is_ahead() && (self.open[answers].is_some() || self.open_frame(Class::Answer).is_some())
-        {
-            self.publish(Class::Answer);
-        }
-    }
-
-    fn open_frame(&mut self, class: Class) -> Option<()> {
+    pub(super) fn open_frame(&mut self, class: Class) -> Option<()> {
         let slot = self.plug.as_mut()?.take(class)?;
         self.open[class as usize] = Some((slot, HEAD));
         Some(())

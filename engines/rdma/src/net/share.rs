@@ -10,7 +10,6 @@ use crate::blob::{Blob, Reader};
 use crate::caller::Caller;
 use crate::conn::Conn;
 use crate::control::{Control, Mail};
-use crate::sync::Ordering;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
@@ -32,7 +31,7 @@ pub(super) fn share(control: &Arc<Control>, conn: &Arc<Conn>, blob: &Blob, calle
     }
     let Ok(rights) = told.recv_timeout(PATIENCE) else { return false };
     pipe.lock().ask.rights = rights;
-    conn.on_network.store(true, Ordering::Relaxed);
+    conn.fabric.get_or_init(|| pipe.provider.clone());
     control.send(Mail::Net(conn.here, Joint { pipe: Held::new(pipe), out: true, inward: None }));
     true
 }

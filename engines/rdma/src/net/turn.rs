@@ -7,6 +7,7 @@ use super::serve::Why;
 use super::wire::{Flying, Way};
 use crate::engine::Rdma;
 use crate::event;
+use crate::ffi::Class;
 use crate::hardware::Engine;
 use crate::job::{Job, Op};
 use crate::link::{REPEAT, Step, Tools};
@@ -32,7 +33,13 @@ impl Engine {
         let (pipe, out) = ((*wire.pipe).clone(), wire.out);
         // The thread is inside: it may have left something to do.
         let Some(mut inner) = pipe.try_lock() else { return true };
-        let mut moved = inner.drive(false);
+        let mut moved = false;
+        // What the program has just asked for leaves before anything is looked for: often it is the answer to what came.
+        if let Some(slot) = out.filter(|&slot| self.has_fresh_tasks(slot)) {
+            moved = self.tasks(port, &mut inner, slot);
+            inner.publish(Class::Request);
+        }
+        moved |= inner.drive(false);
         let landed = self.messages(port, &mut inner, at);
         moved |= landed;
         if let Some(slot) = out {
@@ -55,6 +62,10 @@ impl Engine {
             pipe.set_gone();
         }
         moved
+    }
+
+    fn has_fresh_tasks(&self, slot: u32) -> bool {
+        self.links[slot as usize].as_ref().is_some_and(|link| !link.queue.is_empty() && !link.failed)
     }
 
     /// Do tasks wait for time to pass, so that somebody has to look?
