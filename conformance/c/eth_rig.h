@@ -142,6 +142,70 @@ static inline struct doca_buf *eth_buf(struct eth *eth, size_t at, size_t len, s
 	return buf;
 }
 
+/* What was received: its bytes, and how many where that is asked for. */
+static inline uint8_t *eth_received(struct doca_eth_rxq_task_recv *task, size_t *len)
+{
+	struct doca_buf *pkt = NULL;
+	void *data = NULL;
+
+	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
+	CHECK_OK(doca_buf_get_data(pkt, &data));
+	if (len != NULL)
+		CHECK_OK(doca_buf_get_data_len(pkt, len));
+	return data;
+}
+
+/* Posts a receive once more, its buffer emptied. */
+static inline void eth_post_again(struct doca_eth_rxq_task_recv *task)
+{
+	struct doca_buf *pkt = NULL;
+
+	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
+	CHECK_OK(doca_buf_reset_data_len(pkt));
+	CHECK_OK(doca_task_submit(doca_eth_rxq_task_recv_as_doca_task(task)));
+}
+
+/* The end of a receive: its buffer goes back, then the task. */
+static inline void eth_drop_recv(struct doca_eth_rxq_task_recv *task)
+{
+	struct doca_buf *pkt = NULL;
+
+	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
+	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
+	doca_task_free(doca_eth_rxq_task_recv_as_doca_task(task));
+}
+
+/* The end of a send. */
+static inline void eth_drop_send(struct doca_eth_txq_task_send *task)
+{
+	struct doca_buf *pkt = NULL;
+
+	CHECK_OK(doca_eth_txq_task_send_get_pkt(task, &pkt));
+	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
+	doca_task_free(doca_eth_txq_task_send_as_doca_task(task));
+}
+
+/* The callback of receives that a stopping queue gives back: counted in a variable of the program. */
+#define ETH_FLUSHED_CB(counter_) \
+	static void flushed_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx) \
+	{ \
+		(void)user, (void)ctx; \
+		eth.calls++; \
+		(counter_)++; \
+		eth_drop_recv(task); \
+	}
+
+/* The callback of sends: they have gone out, and are counted in a variable of the program. */
+#define ETH_SENT_CB(counter_) \
+	static void sent_cb(struct doca_eth_txq_task_send *task, union doca_data user, union doca_data ctx) \
+	{ \
+		(void)user, (void)ctx; \
+		eth.calls++; \
+		(counter_)++; \
+		CHECK_OK(doca_task_get_status(doca_eth_txq_task_send_as_doca_task(task))); \
+		eth_drop_send(task); \
+	}
+
 /* A frame of `len` bytes (14 or more) with a number in it, not of IP. */
 static inline void eth_frame(uint8_t *to, size_t len, uint32_t number)
 {

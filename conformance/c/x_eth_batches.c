@@ -76,31 +76,24 @@ static void bad_cb(struct doca_task_batch *batch, uint16_t count, union doca_dat
 
 static void received_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
 {
-	struct doca_buf *pkt = NULL;
 	void *data = NULL;
 
 	(void)user, (void)ctx;
 	eth.calls++;
-	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_get_data(pkt, &data));
+	data = eth_received(task, NULL);
 	if (sums)
 		eth_check_sums(data);
 	else
 		memcpy(&numbers[received], (uint8_t *)data + 14, 4);
 	received++;
-	CHECK_OK(doca_buf_reset_data_len(pkt));
-	CHECK_OK(doca_task_submit(doca_eth_rxq_task_recv_as_doca_task(task)));
+	eth_post_again(task);
 }
 
 static void flushed_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
 {
-	struct doca_buf *pkt = NULL;
-
 	(void)user, (void)ctx;
 	eth.calls++;
-	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_rxq_task_recv_as_doca_task(task));
+	eth_drop_recv(task);
 }
 
 static struct doca_task_batch *batch_of(uint16_t count, uint32_t first)

@@ -26,53 +26,27 @@ static const union doca_data nothing;
 
 static void received_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
 {
-	struct doca_buf *pkt = NULL;
 	size_t len = 0;
 	void *data = NULL;
 
 	(void)user, (void)ctx;
 	eth.calls++;
 	received++;
-	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_get_data(pkt, &data));
-	CHECK_OK(doca_buf_get_data_len(pkt, &len));
+	data = eth_received(task, &len);
 	CHECK_U64(len, 60);
 	memcpy(&newest, (uint8_t *)data + 14, 4);
-	CHECK_OK(doca_buf_reset_data_len(pkt));
 	if (eth_state(doca_eth_rxq_as_doca_ctx(rxq)) == DOCA_CTX_STATE_RUNNING) {
-		CHECK_OK(doca_task_submit(doca_eth_rxq_task_recv_as_doca_task(task)));
+		eth_post_again(task);
 		return;
 	}
 	/* A late frame, reported while the queue stops: its task is over as the flushed ones are. */
 	flushed++;
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_rxq_task_recv_as_doca_task(task));
+	eth_drop_recv(task);
 }
 
-static void flushed_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
-{
-	struct doca_buf *pkt = NULL;
+ETH_FLUSHED_CB(flushed)
 
-	(void)user, (void)ctx;
-	eth.calls++;
-	flushed++;
-	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_rxq_task_recv_as_doca_task(task));
-}
-
-static void sent_cb(struct doca_eth_txq_task_send *task, union doca_data user, union doca_data ctx)
-{
-	struct doca_buf *pkt = NULL;
-
-	(void)user, (void)ctx;
-	eth.calls++;
-	sent++;
-	CHECK_OK(doca_task_get_status(doca_eth_txq_task_send_as_doca_task(task)));
-	CHECK_OK(doca_eth_txq_task_send_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_txq_task_send_as_doca_task(task));
-}
+ETH_SENT_CB(sent)
 
 /* Sends a frame with a number in it, and sees the send through. */
 static void send_one(uint32_t number)

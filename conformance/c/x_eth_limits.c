@@ -30,31 +30,16 @@ static void received_cb(struct doca_eth_rxq_task_recv *task, union doca_data use
 	received++;
 	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
 	CHECK_OK(doca_buf_get_data_len(pkt, &last_len));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_rxq_task_recv_as_doca_task(task));
+	eth_drop_recv(task);
 }
 
-static void flushed_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
-{
-	struct doca_buf *pkt = NULL;
-
-	(void)user, (void)ctx;
-	eth.calls++;
-	flushed++;
-	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_rxq_task_recv_as_doca_task(task));
-}
+ETH_FLUSHED_CB(flushed)
 
 static void done(struct doca_eth_txq_task_send *task)
 {
-	struct doca_buf *pkt = NULL;
-
 	eth.calls++;
 	last = doca_task_get_status(doca_eth_txq_task_send_as_doca_task(task));
-	CHECK_OK(doca_eth_txq_task_send_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_txq_task_send_as_doca_task(task));
+	eth_drop_send(task);
 }
 
 static void sent_cb(struct doca_eth_txq_task_send *task, union doca_data user, union doca_data ctx)

@@ -54,31 +54,23 @@ static void bad_cb(struct doca_eth_txq_task_lso_send *task, union doca_data user
 
 static void received_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
 {
-	struct doca_buf *pkt = NULL;
 	void *data = NULL;
 	size_t len = 0;
 
 	(void)user, (void)ctx;
 	eth.calls++;
-	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_get_data(pkt, &data));
-	CHECK_OK(doca_buf_get_data_len(pkt, &len));
+	data = eth_received(task, &len);
 	MUST_BE(received < 32 && len <= 2048);
 	memcpy(frames[received], data, len);
 	lens[received++] = len;
-	CHECK_OK(doca_buf_reset_data_len(pkt));
-	CHECK_OK(doca_task_submit(doca_eth_rxq_task_recv_as_doca_task(task)));
+	eth_post_again(task);
 }
 
 static void flushed_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
 {
-	struct doca_buf *pkt = NULL;
-
 	(void)user, (void)ctx;
 	eth.calls++;
-	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_rxq_task_recv_as_doca_task(task));
+	eth_drop_recv(task);
 }
 
 /* Header bytes [0, len) in `pieces` nodes. */

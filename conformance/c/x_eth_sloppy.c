@@ -18,14 +18,10 @@ static const union doca_data nothing;
 
 static void received_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
 {
-	struct doca_buf *pkt = NULL;
-
 	(void)user, (void)ctx;
 	eth.calls++;
 	received++;
-	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_rxq_task_recv_as_doca_task(task));
+	eth_drop_recv(task);
 	if (end_in_callback) {
 		doca_flow_pipe_destroy(rules.pipe);
 		CHECK_OK(doca_flow_port_stop(rules.port));
@@ -35,28 +31,20 @@ static void received_cb(struct doca_eth_rxq_task_recv *task, union doca_data use
 
 static void flushed_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
 {
-	struct doca_buf *pkt = NULL;
-
 	(void)ctx;
 	eth.calls++;
 	flushed++;
 	if (user.u64 == 1) /* not one of those that were freed in flight */
 		return;
-	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_rxq_task_recv_as_doca_task(task));
+	eth_drop_recv(task);
 }
 
 static void sent_cb(struct doca_eth_txq_task_send *task, union doca_data user, union doca_data ctx)
 {
-	struct doca_buf *pkt = NULL;
-
 	(void)user, (void)ctx;
 	eth.calls++;
 	sent++;
-	CHECK_OK(doca_eth_txq_task_send_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_txq_task_send_as_doca_task(task));
+	eth_drop_send(task);
 }
 
 static void packets_cb(struct doca_eth_rxq_event_batch_managed_recv *event, uint16_t count, union doca_data user,

@@ -20,18 +20,7 @@ static unsigned good, flushed, sent, changes, stop_at, destroy_at_idle, destroye
 static enum doca_ctx_states states[16];
 static const union doca_data nothing;
 
-static void sent_cb(struct doca_eth_txq_task_send *task, union doca_data user, union doca_data ctx)
-{
-	struct doca_buf *pkt = NULL;
-
-	(void)user, (void)ctx;
-	eth.calls++;
-	sent++;
-	CHECK_OK(doca_task_get_status(doca_eth_txq_task_send_as_doca_task(task)));
-	CHECK_OK(doca_eth_txq_task_send_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_txq_task_send_as_doca_task(task));
-}
+ETH_SENT_CB(sent)
 
 static void received_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
 {

@@ -27,42 +27,31 @@ static const union doca_data nothing;
 
 static void received_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
 {
-	struct doca_buf *pkt = NULL;
 	uint32_t number = 0;
 	void *data = NULL;
 
 	(void)user, (void)ctx;
-	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_get_data(pkt, &data));
+	data = eth_received(task, NULL);
 	memcpy(&number, (uint8_t *)data + 14, 4);
 	CHECK_U64(number, received);
 	received++;
-	CHECK_OK(doca_buf_reset_data_len(pkt));
-	CHECK_OK(doca_task_submit(doca_eth_rxq_task_recv_as_doca_task(task)));
+	eth_post_again(task);
 	__atomic_store_n(&taken, received, __ATOMIC_RELEASE);
 }
 
 static void flushed_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
 {
-	struct doca_buf *pkt = NULL;
-
 	(void)user, (void)ctx;
 	flushed++;
-	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_rxq_task_recv_as_doca_task(task));
+	eth_drop_recv(task);
 }
 
 static void sent_cb(struct doca_eth_txq_task_send *task, union doca_data user, union doca_data ctx)
 {
-	struct doca_buf *pkt = NULL;
-
 	(void)user, (void)ctx;
 	sent++;
 	CHECK_OK(doca_task_get_status(doca_eth_txq_task_send_as_doca_task(task)));
-	CHECK_OK(doca_eth_txq_task_send_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_txq_task_send_as_doca_task(task));
+	eth_drop_send(task);
 }
 
 static void *receiver(void *unused)

@@ -48,33 +48,17 @@ static void received_cb(struct doca_eth_rxq_task_recv *task, union doca_data use
 		CHECK_U64(now, 0);
 	}
 	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_reset_data_len(pkt));
-	CHECK_OK(doca_task_submit(doca_eth_rxq_task_recv_as_doca_task(task)));
+	eth_post_again(task);
 }
 
 static void flushed_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
 {
-	struct doca_buf *pkt = NULL;
-
 	(void)user, (void)ctx;
 	eth.calls++;
-	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_rxq_task_recv_as_doca_task(task));
+	eth_drop_recv(task);
 }
 
-static void sent_cb(struct doca_eth_txq_task_send *task, union doca_data user, union doca_data ctx)
-{
-	struct doca_buf *pkt = NULL;
-
-	(void)user, (void)ctx;
-	eth.calls++;
-	sent++;
-	CHECK_OK(doca_task_get_status(doca_eth_txq_task_send_as_doca_task(task)));
-	CHECK_OK(doca_eth_txq_task_send_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_txq_task_send_as_doca_task(task));
-}
+ETH_SENT_CB(sent)
 
 /* What lies at 0 goes out and comes in. */
 static void round_trip(size_t len, uint16_t flags)

@@ -27,7 +27,6 @@ static const union doca_data nothing;
 
 static void received_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
 {
-	struct doca_buf *pkt = NULL;
 	const uint32_t *meta = NULL;
 	uint8_t want[64];
 	void *data = NULL;
@@ -36,9 +35,7 @@ static void received_cb(struct doca_eth_rxq_task_recv *task, union doca_data use
 
 	(void)user, (void)ctx;
 	eth.calls++;
-	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_get_data(pkt, &data));
-	CHECK_OK(doca_buf_get_data_len(pkt, &len));
+	data = eth_received(task, &len);
 	CHECK_U64(len, 64);
 	memcpy(&number, (uint8_t *)data + 14, 4);
 	CHECK(number >= newest);
@@ -48,40 +45,24 @@ static void received_cb(struct doca_eth_rxq_task_recv *task, union doca_data use
 	CHECK_OK(doca_eth_rxq_task_recv_get_metadata_array(task, &meta));
 	CHECK(meta[0] == want_meta || meta[0] == DOCA_HTOBE32(want_meta));
 	received++;
-	CHECK_OK(doca_buf_reset_data_len(pkt));
 	if (eth_state(doca_eth_rxq_as_doca_ctx(rxq)) == DOCA_CTX_STATE_RUNNING) {
-		CHECK_OK(doca_task_submit(doca_eth_rxq_task_recv_as_doca_task(task)));
+		eth_post_again(task);
 		return;
 	}
 	/* Had come before the stop. */
 	CHECK_STATUS(doca_task_submit(doca_eth_rxq_task_recv_as_doca_task(task)), DOCA_ERROR_BAD_STATE);
 	flushed++;
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_rxq_task_recv_as_doca_task(task));
+	eth_drop_recv(task);
 }
 
-static void flushed_cb(struct doca_eth_rxq_task_recv *task, union doca_data user, union doca_data ctx)
-{
-	struct doca_buf *pkt = NULL;
-
-	(void)user, (void)ctx;
-	eth.calls++;
-	flushed++;
-	CHECK_OK(doca_eth_rxq_task_recv_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_rxq_task_recv_as_doca_task(task));
-}
+ETH_FLUSHED_CB(flushed)
 
 static void sent_cb(struct doca_eth_txq_task_send *task, union doca_data user, union doca_data ctx)
 {
-	struct doca_buf *pkt = NULL;
-
 	(void)user, (void)ctx;
 	sent++;
 	CHECK_OK(doca_task_get_status(doca_eth_txq_task_send_as_doca_task(task)));
-	CHECK_OK(doca_eth_txq_task_send_get_pkt(task, &pkt));
-	CHECK_OK(doca_buf_dec_refcount(pkt, NULL));
-	doca_task_free(doca_eth_txq_task_send_as_doca_task(task));
+	eth_drop_send(task);
 }
 
 static void *sender(void *unused)

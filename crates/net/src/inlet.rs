@@ -84,6 +84,12 @@ impl Inlet {
         !self.side.is_empty() || self.intake.is_ready()
     }
 
+    /// Is a visit worth while? As [`Inlet::is_ready`], but never asks the kernel: for whoever looks all the time.
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        !self.side.is_empty() || self.intake.is_due()
+    }
+
     /// Asks to be woken. Look once more ([`Inlet::is_ready`]) *after* this, and sleep only if there is nothing.
     pub fn arm(&self) {
         self.queue.arm();

@@ -142,11 +142,20 @@ impl Intake {
 
     /// Is there, as far as a few loads tell, something in a source? True while somebody else looks.
     pub(crate) fn is_ready(&self) -> bool {
+        self.any_source(Source::is_ready)
+    }
+
+    /// The same without asking the kernel.
+    #[inline]
+    pub(crate) fn is_due(&self) -> bool {
+        self.any_source(Source::is_due)
+    }
+
+    #[inline]
+    fn any_source(&self, holds: impl FnMut(&mut Source) -> bool) -> bool {
         match self.state.try_lock() {
-            Ok(mut state) => state.sources.iter_mut().any(|source| source.is_ready()),
-            Err(TryLockError::Poisoned(poisoned)) => {
-                poisoned.into_inner().sources.iter_mut().any(|source| source.is_ready())
-            }
+            Ok(mut state) => state.sources.iter_mut().any(holds),
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().sources.iter_mut().any(holds),
             Err(TryLockError::WouldBlock) => true,
         }
     }

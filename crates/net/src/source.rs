@@ -37,10 +37,20 @@ impl Source {
     pub(crate) fn is_ready(&mut self) -> bool {
         match self {
             Source::Ring(ring) => ring.is_ready(),
-            Source::Packet(packet) => packet.ring.is_ready(),
+            Source::Packet(packet) => packet.is_ready(),
             Source::Tap(tap) => tap.is_ready(),
             Source::Xdp(xdp) => xdp.is_ready(),
             Source::Capture(capture) => capture.is_ready(),
+        }
+    }
+
+    /// As [`Source::is_ready`] for whoever looks all the time: costs no system call, and where only the kernel knows the
+    /// answer is yes.
+    #[inline]
+    pub(crate) fn is_due(&mut self) -> bool {
+        match self {
+            Source::Tap(tap) => tap.is_due(),
+            other => other.is_ready(),
         }
     }
 

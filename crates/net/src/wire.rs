@@ -21,9 +21,14 @@ use softdpu_status::Result;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Bytes of data of a ring: small enough to stay in the cache, enough for hundreds of long frames.
-pub(crate) const RING: usize = 1 << 20;
-const _: () = assert!(MAX_FRAME <= max_message(RING));
+/// Bytes of data of a ring to an intake of this process: small enough to stay in the cache of a processor that does both,
+/// enough for hundreds of long frames.
+const RING: usize = 1 << 20;
+/// Bytes of data of a ring to another process: more than the cache of one processor holds, so that a sender that is ahead
+/// has written lines back to the cache they share before the receiver asks for them. Taking them out of the other
+/// processor's own cache takes three times as long.
+const FAR_RING: usize = 4 << 20;
+const _: () = assert!(MAX_FRAME <= max_message(RING) && RING <= FAR_RING);
 
 /// Who reads a ring.
 #[derive(Debug)]

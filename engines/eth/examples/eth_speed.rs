@@ -2,8 +2,8 @@
 //! and as single tasks, received in events of up to 128 packets and as single tasks; through the entry points of the C face.
 //! Frames are UDP over IPv4; no more than 256 are on the way, so that every frame that is sent is received.
 //!
-//! `cargo run --release -p softdpu-eth --features capi --example eth_speed [between]`: with `between` the sender is another
-//! process on another core, and sends as fast as it can.
+//! `cargo run --release -p softdpu-eth --features capi --example eth_speed [between [LENGTH]]`: with `between` the sender is
+//! another process on another core, and sends as fast as it can.
 #![expect(unsafe_code, reason = "calls the C face as a program does")]
 
 use softdpu_card::{EngineKind, Machine};
@@ -331,9 +331,9 @@ fn pin(cpu: usize) {
 }
 
 /// From a process on another core, which sends as fast as it can.
-fn between() {
+fn between(lengths: &[usize]) {
     pin(1);
-    for len in [64, 1514] {
+    for &len in lengths {
         for (batches, managed) in [(true, true), (false, true), (false, false)] {
             let myself = std::env::current_exe().unwrap();
             let mut other = std::process::Command::new(myself)
@@ -372,7 +372,8 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => within(None),
-        ["between"] => between(),
+        ["between"] => between(&[64, 1514]),
+        ["between", len] => between(&[len.parse().unwrap()]),
         ["send", len, how] => send(len.parse().unwrap(), how == "batches"),
         [number] => within(Some(number.parse().unwrap())),
         _ => panic!("nothing, `between`, or the number of a way"),

@@ -20,6 +20,10 @@ impl PacketSource {
     pub(crate) fn new(ring: PacketRing) -> PacketSource {
         PacketSource { ring, front: None, tagged: Vec::new(), pause: Pause::default() }
     }
+
+    pub(crate) fn is_ready(&mut self) -> bool {
+        self.pause.ends_if(self.ring.is_ready())
+    }
 }
 
 impl Feed for PacketSource {

@@ -28,6 +28,15 @@ impl Pause {
         }
     }
 
+    /// Ends early if somebody has seen that there is something; returns what they saw.
+    #[inline]
+    pub(crate) fn ends_if(&mut self, is_ready: bool) -> bool {
+        if is_ready {
+            self.0 = None;
+        }
+        is_ready
+    }
+
     /// There was nothing.
     pub(crate) fn begin(&mut self) {
         self.0 = Some(Instant::now() + PAUSE);

@@ -25,10 +25,15 @@ impl TapSource {
         TapSource { tap, frame: vec![0; MAX_FRAME + 1], len: None, pause: Pause::default() }
     }
 
-    pub(crate) fn is_ready(&self) -> bool {
+    pub(crate) fn is_ready(&mut self) -> bool {
         let now = Timespec::default();
         let wants = || poll(&mut [PollFd::new(&self.tap, PollFlags::IN)], Some(&now));
-        self.len.is_some() || wants().is_ok_and(|ready| ready > 0)
+        self.pause.ends_if(self.len.is_some() || wants().is_ok_and(|ready| ready > 0))
+    }
+
+    /// Is it time to read, without asking the kernel?
+    pub(crate) fn is_due(&mut self) -> bool {
+        self.len.is_some() || !self.pause.lasts()
     }
 }
 

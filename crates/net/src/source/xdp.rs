@@ -98,7 +98,7 @@ pub(crate) struct XdpSource {
 
 impl XdpSource {
     pub(crate) fn is_ready(&mut self) -> bool {
-        self.receiver.as_mut().is_some_and(XdpReceiver::is_ready)
+        self.pause.ends_if(self.receiver.as_mut().is_some_and(XdpReceiver::is_ready))
     }
 
     pub(crate) fn missed(&self) -> u64 {

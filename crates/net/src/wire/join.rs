@@ -1,7 +1,7 @@
 //! How the two ends of a wire find each other across processes.
 
 use super::protocol::{self, DONE, Kind, NOBODY, TOPIC};
-use super::{Link, RING, Reader, Wire, wire_to};
+use super::{FAR_RING, Link, Reader, Wire, wire_to};
 use crate::bell::Bell;
 use crate::intake::Intake;
 use crate::port::{End, intake_at};
@@ -70,16 +70,16 @@ type Kept = (RingSource, Arc<AtomicBool>, LinePlace);
 
 /// A new ring, for an intake.
 fn ring() -> Result<(Arc<Segment>, Kept)> {
-    let segment = Arc::new(Segment::create("softdpu-wire", ring_bytes(RING))?);
+    let segment = Arc::new(Segment::create("softdpu-wire", ring_bytes(FAR_RING))?);
     let (gone, line) = (Arc::new(AtomicBool::new(false)), LinePlace::default());
-    let source = RingSource::new(Arc::clone(&segment), RING, Arc::clone(&gone), Arc::clone(&line));
+    let source = RingSource::new(Arc::clone(&segment), FAR_RING, Arc::clone(&gone), Arc::clone(&line));
     Ok((segment, (source, gone, line)))
 }
 
 /// Ring and bell, as a receiver hands them out.
 fn accept(fds: Vec<OwnedFd>) -> Option<(Arc<Segment>, Arc<Bell>)> {
     let [ring, bell] = <[OwnedFd; 2]>::try_from(fds).ok()?;
-    let segment = Segment::from_fd(ring, ring_bytes(RING)).ok()?;
+    let segment = Segment::from_fd(ring, ring_bytes(FAR_RING)).ok()?;
     Some((Arc::new(segment), Arc::new(Bell::accept(bell).ok()?)))
 }
 
@@ -100,7 +100,7 @@ impl Wire {
             return;
         }
         links.push(Link {
-            sender: Sender::new(segment, 0, RING),
+            sender: Sender::new(segment, 0, FAR_RING),
             bell,
             reader: Reader::There { line, pid },
             gone,

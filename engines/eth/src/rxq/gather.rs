@@ -25,7 +25,7 @@ impl Gatherer {
         }
         let Some(shelf) = &managed.shelf else { return self.single(inlet, desk, managed) };
         if self.array.is_none() {
-            if !inlet.is_ready() || !managed.pool.has_free() {
+            if !inlet.is_due() || !managed.pool.has_free() {
                 return None;
             }
             self.array = shelf.take(&managed.pool);
