@@ -66,9 +66,26 @@ fn run(kit: &Kit, program: &Path, work: &Path, fail: bool) -> Run {
         thread::sleep(Duration::from_millis(5));
     };
     let stderr = fs::read_to_string(&stderr).expect("what it said");
-    let report =
-        fs::read(&report).unwrap_or_else(|e| panic!("{}: no report: {e}\n{stderr}", program.display()));
-    Run { status: status.code(), stderr, report: serde_json::from_slice(&report).expect("JSON") }
+    let report = report_of(work, &stderr);
+    Run { status: status.code(), stderr, report }
+}
+
+/// The report of a program, and the findings of processes that it started, which write their own beside it.
+fn report_of(work: &Path, stderr: &str) -> Value {
+    let read = |path: &Path| -> Value {
+        let text = fs::read(path).unwrap_or_else(|e| panic!("{}: no report: {e}\n{stderr}", path.display()));
+        serde_json::from_slice(&text).expect("JSON")
+    };
+    let mut report = read(&work.join("report.json"));
+    for entry in fs::read_dir(work).expect("the folder") {
+        let path = entry.expect("an entry").path();
+        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("report.json.")) {
+            let more = read(&path)["findings"].as_array().expect("findings").clone();
+            report["findings"].as_array_mut().expect("findings").extend(more);
+            fs::remove_file(path).expect("a file");
+        }
+    }
+    report
 }
 
 fn rules(report: &Value) -> BTreeSet<String> {
@@ -132,8 +149,10 @@ macro_rules! gallery {
 
 gallery! {
     again_without_progress,
+    batch_freed_in_flight,
     buffer_in_flight,
     callback_blocks,
+    callback_waits,
     channel_children,
     channel_ended,
     context_not_idle,
@@ -142,6 +161,7 @@ gallery! {
     destination_too_small,
     destination_touched,
     destroy_in_callback,
+    destroy_in_state_callback,
     device_in_use,
     double_destroy,
     double_destroy_buffer,
@@ -150,9 +170,14 @@ gallery! {
     double_destroy_device,
     double_free,
     engine_in_use,
+    entries_not_processed,
     event_not_started,
     export_not_started,
     export_permission,
+    flow_not_started,
+    flow_pipe_after_port,
+    flow_port_holds_device,
+    fork_after_open,
     free_in_flight,
     graph_stopped,
     graph_submitted_twice,
@@ -164,24 +189,40 @@ gallery! {
     map_not_started,
     memory_freed,
     memory_protected,
+    memory_reallocated,
+    memory_remapped,
+    memory_thrown_away,
     memory_unmapped,
     missing_permission,
     never_freed_all,
     never_freed_engine,
+    never_freed_flow,
     never_freed_map,
     never_progressed,
     no_data,
     no_data_hash,
     not_armed,
+    not_cleared,
+    not_cleared_mode,
     overlap_in_flight,
     overlap_read_after_write,
+    packet_freed_twice,
+    packets_held,
     pool_in_use,
     progress_nested,
     progress_two_threads,
+    queue_children,
+    queue_not_started,
+    range_set_twice,
+    rdma_before_connect,
     rdma_ended,
+    rdma_event_destroyed,
+    rdma_event_in_flight,
     rdma_not_idle,
     rdma_receive_buffer,
     rdma_send_waits,
+    refusal_ignored,
+    representor_in_use,
     retry_parameter,
     source_changed,
     start_without_engine,
@@ -190,6 +231,7 @@ gallery! {
     submit_not_running,
     sync_event_freed_in_flight,
     task_not_running,
+    task_too_large,
     tasks_not_freed,
     use_after_destroy,
     use_after_destroy_buffer,
@@ -198,6 +240,8 @@ gallery! {
     window_before_map,
     window_past_map,
     wrong_engine,
+    wrong_representor_client,
+    wrong_representor_server,
 }
 
 #[test]

@@ -1,13 +1,16 @@
-//! Compiles the functions that take the place of the C face's own (`shim.c`, `peers.c`, `memory.c`), against the C face's headers.
+//! Compiles the functions that take the place of the C face's own (`shim.c` and others), against the C face's headers.
 
 fn main() {
-    for file in ["shim.h", "shim.c", "peers.c", "memory.c"] {
+    for file in ["shim.h", "shim.c", "peers.c", "rdma.c", "packets.c", "flow.c", "memory.c"] {
         println!("cargo::rerun-if-changed=src/{file}");
     }
     println!("cargo::rerun-if-changed=../doca/include");
     cc::Build::new()
         .file("src/shim.c")
         .file("src/peers.c")
+        .file("src/rdma.c")
+        .file("src/packets.c")
+        .file("src/flow.c")
         .file("src/memory.c")
         .include("../doca/include-side/host")
         .include("../doca/include")

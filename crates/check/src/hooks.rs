@@ -1,9 +1,12 @@
-//! What the functions of `shim.c`, `peers.c` and `memory.c` tell. Handles come as numbers: the checker never looks behind one.
+//! What the functions of `shim.c`, `peers.c`, `packets.c`, `flow.c` and `memory.c` tell. Handles come as numbers: the checker never looks behind one.
 #![expect(unsafe_code, reason = "entry points for C, and the texts and structures that C hands over")]
 
 mod flight;
+mod flow;
+mod fork;
 mod memory;
 mod objects;
+mod packets;
 mod peers;
 mod tasks;
 
@@ -12,7 +15,6 @@ use crate::report::say;
 use crate::shadow::Shadow;
 use crate::{rules, sys, with, with_as};
 use std::ffi::{CStr, c_char, c_int};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 const SUCCESS: c_int = 0;
 const IN_USE: c_int = 3;
@@ -29,13 +31,11 @@ const PARAMETER: [c_int; 6] = [2, 4, INVALID_VALUE, 16, 23, 27];
 const STUBBORN: u32 = 100;
 /// Refusals in a row from one place without a call of progress before that is worth a line.
 const IMPATIENT: u32 = 1000;
+/// Armings in a row without a clear, each after callbacks, before that is worth a line.
+const STALE: u32 = 16;
 /// `DOCA_CTX_STATE_RUNNING`, and the names of all states.
 const RUNNING: c_int = 2;
 const STATES: [&str; 4] = ["IDLE", "STARTING", "RUNNING", "STOPPING"];
-/// A device was opened: from here on the library refuses a forked child, and so there is nothing to check in it.
-static OPENED: AtomicBool = AtomicBool::new(false);
-/// This is such a child.
-static OFF: AtomicBool = AtomicBool::new(false);
 
 /// A text of `shim.c`, which are literals all.
 unsafe fn literal(text: *const c_char) -> &'static str {
@@ -48,7 +48,7 @@ fn state(number: c_int) -> &'static str {
 }
 
 fn checked(f: impl FnOnce(&mut Shadow)) {
-    if !OFF.load(Ordering::Relaxed) {
+    if !fork::is_child() {
         with(f);
     }
 }
@@ -56,34 +56,31 @@ fn checked(f: impl FnOnce(&mut Shadow)) {
 /// The same for calls that have to be cheap.
 #[inline(always)]
 fn checked_as(me: c_int, f: impl FnOnce(&mut Shadow)) {
-    if !OFF.load(Ordering::Relaxed) {
+    if !fork::is_child() {
         with_as(me, f);
-    }
-}
-
-extern "C" fn in_child() {
-    if OPENED.load(Ordering::Relaxed) {
-        OFF.store(true, Ordering::Relaxed);
     }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn softdpu_check_begin() {
     // SAFETY: a function of this library, which stays loaded.
-    unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    unsafe { libc::pthread_atfork(None, None, Some(fork::forked)) };
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn softdpu_check_end(status: c_int) {
-    if OFF.load(Ordering::Relaxed) {
+    if fork::is_child() {
+        if let Some(document) = fork::report() {
+            write(&document, false);
+            fail(status);
+        }
         return;
     }
-    let me = std::process::id();
-    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
     // The program itself, and not something that it started: those say something only if they use a card.
-    let main = set("SOFTDPU_CHECK_PID").is_some_and(|pid| pid == *me.to_string());
+    let main = set("SOFTDPU_CHECK_PID").is_some_and(|pid| pid == *std::process::id().to_string());
     let found = with(|shadow| {
         let silent = shadow.is_untouched();
+        flow::unprocessed(shadow, |_| true);
         shadow.leaks();
         if !silent {
             shadow.report.close(&shadow.statistics());
@@ -96,16 +93,34 @@ extern "C" fn softdpu_check_end(status: c_int) {
             "no findings (not one call was seen: the program uses no card, or was linked with the static library)",
         );
     }
-    if let Some(path) = set("SOFTDPU_CHECK_REPORT").filter(|_| !silent || main) {
-        let mut path = std::path::PathBuf::from(path);
-        if !main {
-            path = path.with_added_extension(me.to_string());
-        }
-        if let Err(e) = std::fs::write(&path, format!("{document:#}\n")) {
-            say(&format!("{}: cannot be written: {e}", path.display()));
-        }
+    if !silent || main {
+        write(&document, main);
     }
-    if bad && status == 0 && set("SOFTDPU_CHECK_FAIL").is_some() {
+    if bad {
+        fail(status);
+    }
+}
+
+/// A variable that is there and not empty.
+fn set(name: &str) -> Option<std::ffi::OsString> {
+    std::env::var_os(name).filter(|v| !v.is_empty())
+}
+
+/// Writes the report where one is wanted; processes that the program started write one of their own.
+fn write(document: &serde_json::Value, main: bool) {
+    let Some(path) = set("SOFTDPU_CHECK_REPORT") else { return };
+    let mut path = std::path::PathBuf::from(path);
+    if !main {
+        path = path.with_added_extension(std::process::id().to_string());
+    }
+    if let Err(e) = std::fs::write(&path, format!("{document:#}\n")) {
+        say(&format!("{}: cannot be written: {e}", path.display()));
+    }
+}
+
+/// Something was found: that may be a failure.
+fn fail(status: c_int) {
+    if status == 0 && set("SOFTDPU_CHECK_FAIL").is_some() {
         sys::end(1);
     }
 }

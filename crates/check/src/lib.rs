@@ -1,7 +1,7 @@
 //! Check mode: says what a program does wrong with the C face, with object, place and remedy.
 //!
 //! `softdpu run --check -- PROGRAM` loads this library before the program's own. Its functions (`shim.c`, `peers.c`,
-//! `memory.c`) stand in for those of the C face, tell the checker what is about to happen, and call the library, which
+//! `rdma.c`, `packets.c`, `flow.c`, `memory.c`) stand in for those of the C face, tell the checker what is about to happen, and call the library, which
 //! knows nothing of it: a program that is not checked runs without a single instruction more.
 //!
 //! - `hooks`: what the functions tell;

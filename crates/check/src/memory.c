@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <malloc.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -38,6 +39,46 @@ void free(void *memory)
 	if (memory != NULL && is_under_a_map(memory, 1))
 		softdpu_check_memory(memory, malloc_usable_size(memory), 0, PLACE);
 	NEXT(free)(memory);
+}
+
+/* The new place is the allocator's choice, also where it is the old one by chance. */
+void *realloc(void *memory, size_t len)
+{
+	if (memory != NULL && is_under_a_map(memory, 1))
+		softdpu_check_memory(memory, malloc_usable_size(memory), 4, PLACE);
+	return NEXT(realloc)(memory, len);
+}
+
+void *reallocarray(void *memory, size_t count, size_t len)
+{
+	if (memory != NULL && is_under_a_map(memory, 1))
+		softdpu_check_memory(memory, malloc_usable_size(memory), 4, PLACE);
+	return NEXT(reallocarray)(memory, count, len);
+}
+
+/* Growing in place takes nothing away. */
+void *mremap(void *addr, size_t len, size_t new_len, int flags, ...)
+{
+	void *to = NULL;
+
+	if ((flags & MREMAP_FIXED) != 0) {
+		va_list rest;
+
+		va_start(rest, flags);
+		to = va_arg(rest, void *);
+		va_end(rest);
+	}
+	if (((flags & MREMAP_MAYMOVE) != 0 || new_len < len) && is_under_a_map(addr, len))
+		softdpu_check_memory(addr, len, 5, PLACE);
+	return NEXT(mremap)(addr, len, new_len, flags, to);
+}
+
+/* Advice after which the bytes are others. */
+int madvise(void *addr, size_t len, int advice)
+{
+	if ((advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE) && is_under_a_map(addr, len))
+		softdpu_check_memory(addr, len, 6, PLACE);
+	return NEXT(madvise)(addr, len, advice);
 }
 
 int munmap(void *addr, size_t len)

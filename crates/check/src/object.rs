@@ -19,6 +19,13 @@ pub(crate) enum Kind {
     Graph = 10,
     /// An instance of a graph.
     Run = 11,
+    Representor = 12,
+    /// A message queue.
+    Queue = 13,
+    /// Ports and pipes, their configurations, and what stands for all of it while it is initialised.
+    Flow = 14,
+    /// A sync event of a peer.
+    Remote = 15,
 }
 
 impl Kind {
@@ -35,6 +42,10 @@ impl Kind {
             Kind::Link,
             Kind::Graph,
             Kind::Run,
+            Kind::Representor,
+            Kind::Queue,
+            Kind::Flow,
+            Kind::Remote,
         ];
         all.into_iter().find(|kind| *kind as u32 == number)
     }
@@ -42,13 +53,15 @@ impl Kind {
     /// The rule that its destruction breaks while others hang on it.
     pub(crate) fn in_use(self) -> Option<&'static Rule> {
         Some(match self {
-            Kind::Device => &rules::DEVICE_IN_USE,
+            Kind::Device | Kind::Representor => &rules::DEVICE_IN_USE,
             Kind::Engine => &rules::ENGINE_IN_USE,
             Kind::Map => &rules::MAP_IN_USE,
             Kind::Inventory => &rules::INVENTORY_IN_USE,
             Kind::Pool => &rules::POOL_IN_USE,
             Kind::Graph => &rules::GRAPH_IN_USE,
+            Kind::Queue => &rules::CONTEXT_IN_USE,
             Kind::Context | Kind::Buffer | Kind::Task | Kind::Link | Kind::Run => return None,
+            Kind::Flow | Kind::Remote => return None,
         })
     }
 }
@@ -64,6 +77,12 @@ pub(crate) struct Object {
     pub(crate) started: bool,
     /// Of a map: it is being destroyed.
     pub(crate) lifted: bool,
+    /// Of a map: its range was set.
+    pub(crate) ranged: bool,
+    /// Of a context: it was asked to stop and could not at once; for how many looks of the watchdog it has not.
+    pub(crate) stopping: Option<u32>,
+    /// Of a context: most bytes of data of one task.
+    pub(crate) most: u64,
     pub(crate) parents: Vec<usize>,
     /// Rights of a memory map; devices of this side may read and write at first.
     pub(crate) rights: u32,

@@ -1,131 +1,58 @@
 /*
- * The functions of engines that work with peers, and of graphs: as in shim.c.
+ * The functions of the channel, of sync events and of graphs: as in shim.c.
  */
 #define _GNU_SOURCE
 #include "shim.h"
 
 #include <doca_comch.h>
 #include <doca_comch_consumer.h>
+#include <doca_comch_msgq.h>
 #include <doca_comch_producer.h>
-#include <doca_eth_rxq.h>
-#include <doca_eth_rxq_cpu_data_path.h>
-#include <doca_eth_txq.h>
-#include <doca_eth_txq_cpu_data_path.h>
 #include <doca_graph.h>
-#include <doca_rdma.h>
 #include <doca_sync_event.h>
 
-/* RDMA */
-
-CONTEXT("rdma", doca_rdma, doca_rdma_create, doca_rdma_destroy)
+/* Channel */
 
 #define NO_ID UINT32_MAX
 
-/* The number of a connection, by which one of the same handle is told from it; NO_ID for what is none. */
-static uint32_t id_of(const struct doca_rdma_connection *connection)
+/* A server or client, for or on the function of this address. */
+static void end_made(const void *end, int server, const char *name, doca_error_t result, const char *function)
 {
-	uint32_t id;
-
-	return connection != NULL && REAL(doca_rdma_connection_get_id)(connection, &id) == DOCA_SUCCESS ? id : NO_ID;
-}
-
-CALL(doca_rdma_export,
-     (struct doca_rdma *rdma, const void **details, size_t *details_len, struct doca_rdma_connection **connection),
-     (rdma, details, details_len, connection),
-     softdpu_check_link(*connection, id_of(*connection), 1, "doca_rdma_export", PLACE), rdma, NULL, NULL)
-
-CALL(doca_rdma_connect,
-     (struct doca_rdma *rdma, const void *details, size_t details_len, struct doca_rdma_connection *connection),
-     (rdma, details, details_len, connection), (void)0, rdma, connection, NULL)
-
-CALL(doca_rdma_connection_accept, (struct doca_rdma_connection *connection, void *data, uint8_t len),
-     (connection, data, len),
-     softdpu_check_link(connection, id_of(connection), 1, "doca_rdma_connection_accept", PLACE), connection, NULL, NULL)
-
-doca_error_t doca_rdma_connection_disconnect(struct doca_rdma_connection *connection)
-{
-	static const char call[] = "doca_rdma_connection_disconnect";
-	/* Asked before: afterwards it may be none any more. */
-	uint32_t id = id_of(connection);
-	doca_error_t result = REAL(doca_rdma_connection_disconnect)(connection);
-
 	if (result == DOCA_SUCCESS)
-		softdpu_check_link(connection, id, 0, call, PLACE);
-	return result;
+		softdpu_check_end_made(end, server, name, function);
 }
-
-#define RDMA_TASKS(tag_, kind_) \
-	CALLBACKS(rdma_##kind_, doca_rdma_task_##kind_) \
-	POOL_OF(tag_, rdma_##kind_, doca_rdma_task_##kind_##_set_conf, doca_rdma, \
-		doca_rdma_task_##kind_##_completion_cb_t)
-
-/* To whom a task goes. */
-#define PEER(call_) \
-	do { \
-		uint32_t id_ = id_of(connection); \
-		softdpu_check_peer(connection, id_, result != DOCA_SUCCESS && id_ == NO_ID, call_, PLACE); \
-	} while (0)
-
-#define RDMA_SIMPLE(tag_, kind_, src_, dst_, parameters_, arguments_) \
-	RDMA_TASKS(tag_, kind_) \
-	ALLOCATED(tag_, doca_rdma_task_##kind_##_allocate_init, rdma, src_, dst_, parameters_, arguments_, \
-		  PEER("doca_rdma_task_" #kind_ "_allocate_init"))
-
-RDMA_TASKS("receive", receive)
-ALLOCATED("receive", doca_rdma_task_receive_allocate_init, rdma, NULL, dst,
-	  (struct doca_rdma *rdma, struct doca_buf *dst, union doca_data user, struct doca_rdma_task_receive **task),
-	  (rdma, dst, user, task), (void)0)
-
-RDMA_SIMPLE("send", send, src, NULL,
-	    (struct doca_rdma *rdma, struct doca_rdma_connection *connection, const struct doca_buf *src,
-	     union doca_data user, struct doca_rdma_task_send **task),
-	    (rdma, connection, src, user, task))
-
-RDMA_SIMPLE("send with immediate data", send_imm, src, NULL,
-	    (struct doca_rdma *rdma, struct doca_rdma_connection *connection, const struct doca_buf *src,
-	     doca_be32_t immediate, union doca_data user, struct doca_rdma_task_send_imm **task),
-	    (rdma, connection, src, immediate, user, task))
-
-RDMA_SIMPLE("read", read, src, dst,
-	    (struct doca_rdma *rdma, struct doca_rdma_connection *connection, const struct doca_buf *src,
-	     struct doca_buf *dst, union doca_data user, struct doca_rdma_task_read **task),
-	    (rdma, connection, src, dst, user, task))
-
-RDMA_SIMPLE("write", write, src, dst,
-	    (struct doca_rdma *rdma, struct doca_rdma_connection *connection, const struct doca_buf *src,
-	     struct doca_buf *dst, union doca_data user, struct doca_rdma_task_write **task),
-	    (rdma, connection, src, dst, user, task))
-
-RDMA_SIMPLE("write with immediate data", write_imm, src, dst,
-	    (struct doca_rdma *rdma, struct doca_rdma_connection *connection, const struct doca_buf *src,
-	     struct doca_buf *dst, doca_be32_t immediate, union doca_data user, struct doca_rdma_task_write_imm **task),
-	    (rdma, connection, src, dst, immediate, user, task))
-
-RDMA_SIMPLE("compare and swap", atomic_cmp_swp, dst, result_buf,
-	    (struct doca_rdma *rdma, struct doca_rdma_connection *connection, struct doca_buf *dst,
-	     struct doca_buf *result_buf, uint64_t compare, uint64_t swap, union doca_data user,
-	     struct doca_rdma_task_atomic_cmp_swp **task),
-	    (rdma, connection, dst, result_buf, compare, swap, user, task))
-
-RDMA_SIMPLE("fetch and add", atomic_fetch_add, dst, result_buf,
-	    (struct doca_rdma *rdma, struct doca_rdma_connection *connection, struct doca_buf *dst,
-	     struct doca_buf *result_buf, uint64_t add, union doca_data user,
-	     struct doca_rdma_task_atomic_fetch_add **task),
-	    (rdma, connection, dst, result_buf, add, user, task))
-
-/* Channel */
 
 doca_error_t doca_comch_server_create(struct doca_dev *dev, struct doca_dev_rep *repr, const char *name,
 				      struct doca_comch_server **server)
 {
-	CREATE(CTX, "comch server", doca_comch_server_create, server, dev, NULL, dev, repr, name, server);
+	static const char call[] = "doca_comch_server_create";
+	doca_error_t result = REAL(doca_comch_server_create)(dev, repr, name, server);
+	char pci[DOCA_DEVINFO_REP_PCI_ADDR_SIZE] = "";
+
+	if (result == DOCA_SUCCESS) {
+		softdpu_check_created(CTX, "comch server", *server, dev, repr, PLACE);
+		end_made(*server, 1, name,
+			 REAL(doca_devinfo_rep_get_pci_addr_str)(REAL(doca_dev_rep_as_devinfo)(repr), pci), pci);
+	} else if (result == DOCA_ERROR_INVALID_VALUE) {
+		softdpu_check_no_server(dev, repr, call, PLACE);
+	}
+	TELL(call, result, dev, repr, NULL);
+	return result;
 }
 
 END_CONTEXT(doca_comch_server, doca_comch_server_destroy)
 
 doca_error_t doca_comch_client_create(struct doca_dev *dev, const char *name, struct doca_comch_client **client)
 {
-	CREATE(CTX, "comch client", doca_comch_client_create, client, dev, NULL, dev, name, client);
+	doca_error_t result = REAL(doca_comch_client_create)(dev, name, client);
+	char pci[DOCA_DEVINFO_PCI_ADDR_SIZE] = "";
+
+	if (result == DOCA_SUCCESS) {
+		softdpu_check_created(CTX, "comch client", *client, dev, NULL, PLACE);
+		end_made(*client, 0, name, REAL(doca_devinfo_get_pci_addr_str)(REAL(doca_dev_as_devinfo)(dev), pci), pci);
+	}
+	TELL("doca_comch_client_create", result, dev, NULL, NULL);
+	return result;
 }
 
 END_CONTEXT(doca_comch_client, doca_comch_client_destroy)
@@ -202,54 +129,108 @@ ALLOCATED("produce", doca_comch_producer_task_send_alloc_init, producer, buf, NU
 	   uint32_t consumer_id, struct doca_comch_producer_task_send **task),
 	  (producer, buf, imm_data, imm_data_len, consumer_id, task), (void)0)
 
-/* Ethernet */
-
-doca_error_t doca_eth_rxq_create(struct doca_dev *dev, uint32_t max_burst_size, uint32_t max_packet_size,
-				 struct doca_eth_rxq **rxq)
+void doca_comch_consumer_task_post_recv_set_buf(struct doca_comch_consumer_task_post_recv *task, struct doca_buf *buf)
 {
-	CREATE(CTX, "eth_rxq context", doca_eth_rxq_create, rxq, dev, NULL, dev, max_burst_size, max_packet_size, rxq);
+	softdpu_check_task_set(task, NULL, buf);
+	REAL(doca_comch_consumer_task_post_recv_set_buf)(task, buf);
 }
 
-END_CONTEXT(doca_eth_rxq, doca_eth_rxq_destroy)
-
-doca_error_t doca_eth_txq_create(struct doca_dev *dev, uint32_t max_burst_size, struct doca_eth_txq **txq)
+void doca_comch_producer_task_send_set_buf(struct doca_comch_producer_task_send *task, const struct doca_buf *buf)
 {
-	CREATE(CTX, "eth_txq context", doca_eth_txq_create, txq, dev, NULL, dev, max_burst_size, txq);
+	softdpu_check_task_set(task, buf, NULL);
+	REAL(doca_comch_producer_task_send_set_buf)(task, buf);
 }
 
-END_CONTEXT(doca_eth_txq, doca_eth_txq_destroy)
+/* Events of the channel, told by the connection that they are about. */
 
-CALLBACKS(eth_recv, doca_eth_rxq_task_recv)
-POOL_OF("packet receive", eth_recv, doca_eth_rxq_task_recv_set_conf, doca_eth_rxq, doca_eth_rxq_task_recv_completion_cb_t)
-ALLOCATED("packet receive", doca_eth_rxq_task_recv_allocate_init, rxq, NULL, pkt,
-	  (struct doca_eth_rxq *rxq, struct doca_buf *pkt, union doca_data user, struct doca_eth_rxq_task_recv **task),
-	  (rxq, pkt, user, task), (void)0)
+EVENT(on_message, MESSAGE,
+      (struct doca_comch_event_msg_recv *event, uint8_t *bytes, uint32_t len, struct doca_comch_connection *connection),
+      (event, bytes, len, connection), end_of(connection), (void)0)
 
-void doca_eth_rxq_task_recv_set_pkt(struct doca_eth_rxq_task_recv *task, struct doca_buf *pkt)
+#define CONNECTION_EVENT(name_, kind_) \
+	EVENT(name_, kind_, \
+	      (struct doca_comch_event_connection_status_changed *event, struct doca_comch_connection *connection, \
+	       uint8_t good), \
+	      (event, connection, good), end_of(connection), (void)0)
+
+#define CONSUMER_EVENT(name_, kind_) \
+	EVENT(name_, kind_, \
+	      (struct doca_comch_event_consumer *event, struct doca_comch_connection *connection, uint32_t id), \
+	      (event, connection, id), end_of(connection), (void)0)
+
+CONNECTION_EVENT(on_connected, CONNECTED)
+CONNECTION_EVENT(on_disconnected, DISCONNECTED)
+CONSUMER_EVENT(on_new_consumer, NEW_CONSUMER)
+CONSUMER_EVENT(on_expired_consumer, EXPIRED_CONSUMER)
+
+/* Functions for two events, which go together. */
+#define REGISTER(f_, end_, cb_, one_, on_one_, other_, on_other_) \
+	doca_error_t f_(struct end_ *end, cb_ one, cb_ other) \
+	{ \
+		doca_error_t result = REAL(f_)(end, one != NULL ? on_one_ : NULL, other != NULL ? on_other_ : NULL); \
+		if (result == DOCA_SUCCESS) { \
+			LISTEN(end, one_, one); \
+			LISTEN(end, other_, other); \
+		} \
+		TELL(#f_, result, end, NULL, NULL); \
+		return result; \
+	}
+
+#define REGISTER_MESSAGE(f_, end_) \
+	doca_error_t f_(struct end_ *end, doca_comch_event_msg_recv_cb_t call) \
+	{ \
+		doca_error_t result = REAL(f_)(end, call != NULL ? on_message : NULL); \
+		if (result == DOCA_SUCCESS) \
+			LISTEN(end, MESSAGE, call); \
+		TELL(#f_, result, end, NULL, NULL); \
+		return result; \
+	}
+
+REGISTER_MESSAGE(doca_comch_server_event_msg_recv_register, doca_comch_server)
+REGISTER_MESSAGE(doca_comch_client_event_msg_recv_register, doca_comch_client)
+REGISTER(doca_comch_server_event_connection_status_changed_register, doca_comch_server,
+	 doca_comch_event_connection_status_changed_cb_t, CONNECTED, on_connected, DISCONNECTED, on_disconnected)
+REGISTER(doca_comch_server_event_consumer_register, doca_comch_server, doca_comch_event_consumer_cb_t, NEW_CONSUMER,
+	 on_new_consumer, EXPIRED_CONSUMER, on_expired_consumer)
+REGISTER(doca_comch_client_event_consumer_register, doca_comch_client, doca_comch_event_consumer_cb_t, NEW_CONSUMER,
+	 on_new_consumer, EXPIRED_CONSUMER, on_expired_consumer)
+
+/* Message queues */
+
+doca_error_t doca_comch_msgq_create(struct doca_dev *dev, struct doca_comch_msgq **queue)
 {
-	softdpu_check_task_set(task, NULL, pkt);
-	REAL(doca_eth_rxq_task_recv_set_pkt)(task, pkt);
+	CREATE(QUEUE, "message queue", doca_comch_msgq_create, queue, dev, NULL, dev, queue);
 }
 
-CALLBACKS(eth_send, doca_eth_txq_task_send)
-POOL_OF("packet send", eth_send, doca_eth_txq_task_send_set_conf, doca_eth_txq, doca_eth_txq_task_send_completion_cb_t)
-ALLOCATED("packet send", doca_eth_txq_task_send_allocate_init, txq, pkt, NULL,
-	  (struct doca_eth_txq *txq, struct doca_buf *pkt, union doca_data user, struct doca_eth_txq_task_send **task),
-	  (txq, pkt, user, task), (void)0)
-
-void doca_eth_txq_task_send_set_pkt(struct doca_eth_txq_task_send *task, struct doca_buf *pkt)
+doca_error_t doca_comch_msgq_destroy(struct doca_comch_msgq *queue)
 {
-	softdpu_check_task_set(task, pkt, NULL);
-	REAL(doca_eth_txq_task_send_set_pkt)(task, pkt);
+	DESTROY(doca_comch_msgq_destroy, queue);
 }
 
-CALLBACKS(eth_lso, doca_eth_txq_task_lso_send)
-POOL_OF("large send", eth_lso, doca_eth_txq_task_lso_send_set_conf, doca_eth_txq,
-	doca_eth_txq_task_lso_send_completion_cb_t)
-ALLOCATED("large send", doca_eth_txq_task_lso_send_allocate_init, txq, payload, NULL,
-	  (struct doca_eth_txq *txq, struct doca_buf *payload, struct doca_gather_list *headers, union doca_data user,
-	   struct doca_eth_txq_task_lso_send **task),
-	  (txq, payload, headers, user, task), (void)0)
+CALL(doca_comch_msgq_start, (struct doca_comch_msgq *queue), (queue), softdpu_check_started(queue, 1), queue, NULL, NULL)
+
+doca_error_t doca_comch_msgq_stop(struct doca_comch_msgq *queue)
+{
+	doca_error_t result = REAL(doca_comch_msgq_stop)(queue);
+
+	softdpu_check_children(queue, (int)result, "doca_comch_msgq_stop", PLACE);
+	TELL("doca_comch_msgq_stop", result, queue, NULL, NULL);
+	return result;
+}
+
+/* A producer or consumer, which needs a started queue. */
+#define OF_QUEUE(what_, f_, type_) \
+	doca_error_t f_(struct doca_comch_msgq *queue, struct type_ **made) \
+	{ \
+		doca_error_t result = REAL(f_)(queue, made); \
+		if (result == DOCA_SUCCESS) \
+			softdpu_check_created(CTX, what_, *made, queue, NULL, PLACE); \
+		softdpu_check_event(queue, (int)result, #f_, PLACE); \
+		return result; \
+	}
+
+OF_QUEUE("comch producer", doca_comch_msgq_producer_create, doca_comch_producer)
+OF_QUEUE("comch consumer", doca_comch_msgq_consumer_create, doca_comch_consumer)
 
 /* Sync events */
 

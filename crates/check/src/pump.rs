@@ -27,6 +27,11 @@ pub(crate) struct Seen {
     /// The program has its notification handle, and has armed it since it cleared it last.
     pub(crate) handle: bool,
     pub(crate) armed: bool,
+    /// Arming clears, by the event mode.
+    pub(crate) clears: bool,
+    /// Callbacks at the last arming; armings in a row after some, without a clear.
+    pub(crate) heard: u64,
+    pub(crate) stale: u32,
 }
 
 impl Pump {

@@ -171,13 +171,13 @@ rules! {
         "stop or destroy the map first (doca_mmap_destroy), then free its memory"
         "Engines use the memory of a started map at any time, also on other threads. Freed memory may be in use again for something else by then; unmapped memory ends the program.";
     CONTEXT_IN_USE "context-in-use"
-        "is stopped while producers or consumers of its connections are alive"
-        "stop and destroy producers and consumers first, then the server or client"
-        "Producers and consumers are children of a connection: it cannot end before them, nor can the context that it belongs to.";
+        "is stopped while producers or consumers of it are alive"
+        "stop and destroy producers and consumers first, then the server, client or message queue"
+        "Producers and consumers are children of a connection or of a message queue: it cannot end before them, nor can the context that it belongs to.";
     NOT_CONNECTED "not-connected"
-        "is used for a task after it has ended"
+        "is used for a task before it is connected or after it has ended"
         "send between the callback that reports a connection and its end; forget the handle when the end is reported or asked for"
-        "Tasks for a connection that has ended fail, with RDMA as late as at their completion.";
+        "Tasks for a connection that does not stand fail, with RDMA as late as at their completion.";
     SEND_WAITS "send-waits"
         "has been in flight for a long time while its engine was progressed"
         "let the other side post receives before messages come, and post each anew in its callback"
@@ -206,6 +206,46 @@ rules! {
         "is asked to import memory, which it cannot"
         "import on the card's side: open a function of the card (doca_mmap_cap_is_create_from_export_pci_supported tells)"
         "Memory of the host is exported by a host function and imported by a function of the card. The profile all lets every function do both; cards do not.";
+    WRONG_REPRESENTOR "wrong-representor"
+        "is for another function than the one that it is used with"
+        "list the representors of the very device that the server runs on, and take the one of the function that the client opens"
+        "A server serves the clients of one host function: the one whose representor it was given. Clients of other functions find nobody and become idle again.";
+    QUEUE_NOT_STARTED "queue-not-started"
+        "is asked for a producer or consumer while it is not started"
+        "call doca_comch_msgq_start first"
+        "A message queue has producers and consumers from its start to its stop.";
+    RANGE_SET_TWICE "range-set-twice"
+        "is given a range a second time"
+        "make one map per range, or one range that holds both"
+        "A map has one range for life, set by doca_mmap_set_memrange or one of its relatives; a second one is refused.";
+    TASK_TOO_LARGE "task-too-large"
+        "is submitted with more data than its device takes at once"
+        "cut the data into several tasks; the capability call for the largest buffer of the engine tells the limit of the device that was opened"
+        "Limits differ between cards: a size that one takes fails on another.";
+    REFUSAL_IGNORED "refusal-ignored"
+        "was refused at submit, and neither submitted again nor freed while the program waits"
+        "look at the status of doca_task_submit; after DOCA_ERROR_AGAIN, FULL and the like progress, then submit the task again"
+        "A task that was refused has no callback. Whoever counts it among those in flight waits for ever.";
+    NOT_CLEARED "not-cleared"
+        "is armed again and again without having been cleared"
+        "call doca_pe_clear_notification after each wake-up, or choose DOCA_PE_EVENT_MODE_PROGRESS_ALL"
+        "In the event mode DOCA_PE_EVENT_MODE_PROGRESS_SELECTIVE, which is the one that an engine begins with, a notification stands until it is cleared: where arming does not clear, the next sleep ends at once.";
+    FORK_AFTER_OPEN "fork-after-open"
+        "was opened before a fork, and the child uses the library"
+        "fork before the first device is opened, or let the child begin anew with exec"
+        "Threads, mappings and queues of a card do not survive a fork; every call of the child is refused.";
+    PACKETS_HELD "packets-held"
+        "is stopped and waits for packets that the program has"
+        "give every packet back (doca_buf_dec_refcount, or the whole batch at once), then progress until the state is IDLE"
+        "Packets of events lie in the queue's own memory: it cannot become idle before it has all of them back, and receives nothing when all are out.";
+    FLOW_NOT_STARTED "flow-not-started"
+        "is used before doca_flow_init or after doca_flow_destroy"
+        "call doca_flow_init before the first port is started, and doca_flow_destroy when all are stopped"
+        "Ports, pipes and entries exist from doca_flow_init to doca_flow_destroy.";
+    ENTRIES_NOT_PROCESSED "entries-not-processed"
+        "has entries that were added and never processed"
+        "call doca_flow_entries_process on the port and the queue of the entries until all are done"
+        "Entries are only queued when they are added. Some cards put them into effect at once, others not before they are processed.";
     RETRY_PARAMETER "retry-parameter"
         "is repeated although its error does not pass"
         "retry only after DOCA_ERROR_AGAIN and the like; doca_error_is_retryable tells"

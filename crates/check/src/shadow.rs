@@ -8,7 +8,7 @@ use crate::report::{Report, Words};
 use crate::rules::{self, Rule};
 use crate::table::{NONE, Store};
 use crate::task::{Phase, Task, TaskPool, Use};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Everything.
 #[derive(Debug, Default)]
@@ -24,12 +24,30 @@ pub(crate) struct Shadow {
     pub(crate) refusals: HashMap<Place, (u64, u32)>,
     /// Objects that are something else than their context, by context.
     pub(crate) contexts: HashMap<usize, usize>,
+    /// The program's functions for events, by context and kind of event.
+    pub(crate) listeners: HashMap<(usize, u32), usize>,
+    /// Packets that came together, by the array they came in.
+    pub(crate) arrays: HashMap<usize, Vec<usize>>,
+    /// The device that listed the representor of a record.
+    pub(crate) listed: HashMap<usize, usize>,
+    /// Servers and clients of the channel.
+    pub(crate) ends: HashMap<usize, End>,
+    /// Flow entries that nobody processed yet, by pipe and queue: how many, and where the first was added.
+    pub(crate) entries: BTreeMap<(usize, u16), (u32, Place)>,
     made: HashMap<String, u64>,
     versions: u32,
     pub(crate) submitted: u64,
     pub(crate) succeeded: u64,
     pub(crate) failed: u64,
     tasks_made: u64,
+}
+
+/// One end of the channel: its name, and the host function that it serves or runs on.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub(crate) server: bool,
+    pub(crate) name: String,
+    pub(crate) function: String,
 }
 
 impl Shadow {
@@ -54,11 +72,13 @@ impl Shadow {
             died: None,
             started: false,
             lifted: false,
+            ranged: false,
+            stopping: None,
+            most: u64::MAX,
             parents,
             rights: LOCAL_WRITE,
             users: Vec::new(),
             version: self.versions,
-
             at,
             made_last: made,
             head: 0,
@@ -81,9 +101,9 @@ impl Shadow {
         }
     }
 
-    /// What a new buffer is.
+    /// What a new buffer is. Of memory that lies elsewhere, as that of a dmabuf, addresses are numbers and no more.
     pub(crate) fn window(&mut self, at: usize, head: usize, len: usize, data: usize) {
-        let map = self.map_of(at).map(|map| (map.rights, map.what == "memory map"));
+        let map = self.map_of(at).map(|map| (map.rights, map.what == "memory map" && map.len > 0));
         self.change(at, |buffer| {
             (buffer.head, buffer.len, buffer.data) = (head, len, data);
             if let Some((rights, own)) = map.filter(|(_, own)| *own) {

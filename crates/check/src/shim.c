@@ -111,6 +111,28 @@ doca_error_t doca_dev_close(struct doca_dev *dev)
 	DESTROY(doca_dev_close, dev);
 }
 
+doca_error_t doca_devinfo_rep_create_list(struct doca_dev *dev, int filter, struct doca_devinfo_rep ***list,
+					  uint32_t *count)
+{
+	doca_error_t result = REAL(doca_devinfo_rep_create_list)(dev, filter, list, count);
+	uint32_t i;
+
+	for (i = 0; result == DOCA_SUCCESS && i < *count; i++)
+		softdpu_check_rep_listed((*list)[i], dev);
+	TELL("doca_devinfo_rep_create_list", result, dev, NULL, NULL);
+	return result;
+}
+
+doca_error_t doca_dev_rep_open(struct doca_devinfo_rep *record, struct doca_dev_rep **rep)
+{
+	CREATE(REP, "representor", doca_dev_rep_open, rep, softdpu_check_rep_dev(record), NULL, record, rep);
+}
+
+doca_error_t doca_dev_rep_close(struct doca_dev_rep *rep)
+{
+	DESTROY(doca_dev_rep_close, rep);
+}
+
 /* Progress engines */
 
 doca_error_t doca_pe_create(struct doca_pe **pe)
@@ -167,20 +189,26 @@ uint8_t doca_pe_progress(struct doca_pe *pe)
 	return moved;
 }
 
-CALL(doca_pe_request_notification, (struct doca_pe *pe), (pe), softdpu_check_armed(pe, 2), pe, NULL, NULL)
+CALL(doca_pe_request_notification, (struct doca_pe *pe), (pe), softdpu_check_armed(pe, 2, PLACE), pe, NULL, NULL)
 
 CALL(doca_pe_clear_notification, (struct doca_pe *pe, doca_notification_handle_t handle), (pe, handle),
-     softdpu_check_armed(pe, 1), pe, NULL, NULL)
+     softdpu_check_armed(pe, 1, PLACE), pe, NULL, NULL)
 
 CALL(doca_pe_get_notification_handle, (const struct doca_pe *pe, doca_notification_handle_t *handle), (pe, handle),
-     softdpu_check_armed(pe, 1), pe, NULL, NULL)
+     softdpu_check_armed(pe, 0, PLACE), pe, NULL, NULL)
+
+CALL(doca_pe_set_event_mode, (struct doca_pe *pe, enum doca_pe_event_mode mode), (pe, mode),
+     softdpu_check_event_mode(pe, mode == DOCA_PE_EVENT_MODE_PROGRESS_ALL), pe, NULL, NULL)
 
 /* Contexts */
 
-CONTEXT("dma", doca_dma, doca_dma_create, doca_dma_destroy)
-CONTEXT("sha", doca_sha, doca_sha_create, doca_sha_destroy)
-CONTEXT("compress", doca_compress, doca_compress_create, doca_compress_destroy)
-CONTEXT("aes_gcm", doca_aes_gcm, doca_aes_gcm_create, doca_aes_gcm_destroy)
+/* The kinds of tasks of an engine have one limit. Compression knows cards that only decompress. */
+LIMITED_CONTEXT("dma", doca_dma, doca_dma_create, doca_dma_destroy, doca_dma_cap_task_memcpy_get_max_buf_size)
+LIMITED_CONTEXT("sha", doca_sha, doca_sha_create, doca_sha_destroy, doca_sha_cap_get_max_src_buf_size)
+LIMITED_CONTEXT("compress", doca_compress, doca_compress_create, doca_compress_destroy,
+		doca_compress_cap_task_decompress_deflate_get_max_buf_size)
+LIMITED_CONTEXT("aes_gcm", doca_aes_gcm, doca_aes_gcm_create, doca_aes_gcm_destroy,
+		doca_aes_gcm_cap_task_encrypt_get_max_buf_size)
 CONTEXT("erasure_coding", doca_ec, doca_ec_create, doca_ec_destroy)
 
 doca_error_t doca_ctx_start(struct doca_ctx *ctx)
@@ -197,6 +225,20 @@ doca_error_t doca_ctx_stop(struct doca_ctx *ctx)
 
 	softdpu_check_children(ctx, (int)result, "doca_ctx_stop", PLACE);
 	TELL("doca_ctx_stop", result, ctx, NULL, NULL);
+	return result;
+}
+
+EVENT(on_state, STATE,
+      (const union doca_data user, struct doca_ctx *ctx, enum doca_ctx_states before, enum doca_ctx_states now),
+      (user, ctx, before, now), ctx, (void)0)
+
+doca_error_t doca_ctx_set_state_changed_cb(struct doca_ctx *ctx, doca_ctx_state_changed_callback_t call)
+{
+	doca_error_t result = REAL(doca_ctx_set_state_changed_cb)(ctx, call != NULL ? on_state : NULL);
+
+	if (result == DOCA_SUCCESS)
+		LISTEN(ctx, STATE, call);
+	TELL("doca_ctx_set_state_changed_cb", result, ctx, NULL, NULL);
 	return result;
 }
 
@@ -249,8 +291,23 @@ CALL(doca_mmap_rm_dev, (struct doca_mmap *mmap, struct doca_dev *dev), (mmap, de
 CALL(doca_mmap_set_permissions, (struct doca_mmap *mmap, uint32_t access_mask), (mmap, access_mask),
      softdpu_check_permissions(mmap, access_mask), mmap, NULL, NULL)
 
-CALL(doca_mmap_set_memrange, (struct doca_mmap *mmap, void *addr, size_t len), (mmap, addr, len),
-     softdpu_check_range(mmap, addr, len), mmap, NULL, NULL)
+doca_error_t doca_mmap_set_memrange(struct doca_mmap *mmap, void *addr, size_t len)
+{
+	doca_error_t result = REAL(doca_mmap_set_memrange)(mmap, addr, len);
+
+	if (result == DOCA_SUCCESS)
+		softdpu_check_range(mmap, addr, len);
+	softdpu_check_ranged(mmap, (int)result, "doca_mmap_set_memrange", PLACE);
+	return result;
+}
+
+doca_error_t doca_mmap_set_dmabuf_memrange(struct doca_mmap *mmap, int dmabuf_fd, void *addr, size_t offset, size_t len)
+{
+	doca_error_t result = REAL(doca_mmap_set_dmabuf_memrange)(mmap, dmabuf_fd, addr, offset, len);
+
+	softdpu_check_ranged(mmap, (int)result, "doca_mmap_set_dmabuf_memrange", PLACE);
+	return result;
+}
 
 doca_error_t doca_mmap_export_pci(struct doca_mmap *mmap, const struct doca_dev *dev, const void **export_desc,
 				  size_t *export_desc_len)
@@ -272,8 +329,7 @@ doca_error_t doca_mmap_export_rdma(struct doca_mmap *mmap, const struct doca_dev
 
 /* Inventories and buffers */
 
-/* Where the window and the data of a new buffer lie. */
-static void new_buffer(const struct doca_buf *buf)
+void softdpu_check_new_buffer(const struct doca_buf *buf)
 {
 	void *head = NULL, *data = NULL;
 	size_t len = 0;
@@ -282,7 +338,6 @@ static void new_buffer(const struct doca_buf *buf)
 	    REAL(doca_buf_get_data)(buf, &data) == DOCA_SUCCESS)
 		softdpu_check_window(buf, head, len, data);
 }
-
 
 doca_error_t doca_buf_inventory_create(size_t num_elements, struct doca_buf_inventory **inventory)
 {
@@ -333,7 +388,7 @@ doca_error_t doca_buf_inventory_buf_dup(struct doca_buf_inventory *inventory, co
 			struct doca_buf *next = NULL;
 
 			softdpu_check_created(BUF, "buffer", at, inventory, NULL, PLACE);
-			new_buffer(at);
+			softdpu_check_new_buffer(at);
 			softdpu_check_listed(at, NULL);
 			if (REAL(doca_buf_get_next_in_list)(at, &next) != DOCA_SUCCESS)
 				break;
@@ -414,7 +469,7 @@ doca_error_t doca_buf_pool_buf_alloc(struct doca_buf_pool *buf_pool, struct doca
 
 	if (result == DOCA_SUCCESS) {
 		softdpu_check_created(BUF, "buffer", *buf, buf_pool, NULL, PLACE);
-		new_buffer(*buf);
+		softdpu_check_new_buffer(*buf);
 	}
 	TELL("doca_buf_pool_buf_alloc", result, buf_pool, NULL, NULL);
 	return result;
@@ -508,6 +563,41 @@ void doca_task_free(struct doca_task *task)
 {
 	softdpu_check_free(task, "doca_task_free", PLACE);
 	REAL(doca_task_free)(task);
+}
+
+/* A batch is looked at as one task; its members are its engine's. */
+static __attribute__((noinline)) doca_error_t batch(struct doca_task_batch *task, const char *call, uintptr_t place,
+						    doca_error_t (*submit)(struct doca_task_batch *))
+{
+	enum doca_ctx_states state = DOCA_CTX_STATE_RUNNING;
+	struct doca_ctx *ctx;
+	doca_error_t result;
+
+	softdpu_check_submit(task, &library, place, me());
+	result = submit(task);
+	if (result == DOCA_SUCCESS)
+		return result;
+	ctx = result == DOCA_ERROR_BAD_STATE ? REAL(doca_task_batch_get_ctx)(task) : NULL;
+	if (ctx != NULL)
+		(void)REAL(doca_ctx_get_state)(ctx, &state);
+	softdpu_check_submitted(task, (int)result, (int)state, call, place);
+	return result;
+}
+
+doca_error_t doca_task_batch_submit(struct doca_task_batch *task)
+{
+	return batch(task, "doca_task_batch_submit", PLACE, REAL(doca_task_batch_submit));
+}
+
+doca_error_t doca_task_batch_try_submit(struct doca_task_batch *task)
+{
+	return batch(task, "doca_task_batch_try_submit", PLACE, REAL(doca_task_batch_try_submit));
+}
+
+void doca_task_batch_free(struct doca_task_batch *task)
+{
+	softdpu_check_free(task, "doca_task_batch_free", PLACE);
+	REAL(doca_task_batch_free)(task);
 }
 
 /* A task with a source and a destination. */

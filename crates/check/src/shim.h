@@ -11,11 +11,26 @@
 
 #include <doca_buf.h>
 #include <doca_ctx.h>
+#include <doca_dev.h>
 #include <doca_error.h>
 #include <doca_pe.h>
 #include <doca_types.h>
 
 /* Kinds of objects; src/shadow.rs has the same numbers. */
+/* Events that a program has functions for. */
+enum event {
+	STATE,
+	PACKET,
+	PACKET_LOST,
+	PACKETS,
+	PACKETS_LOST,
+	MESSAGE,
+	CONNECTED,
+	DISCONNECTED,
+	NEW_CONSUMER,
+	EXPIRED_CONSUMER,
+};
+
 enum kind {
 	DEV = 1,
 	PE = 2,
@@ -28,6 +43,10 @@ enum kind {
 	LINK = 9,  /* a connection */
 	GRAPH = 10,
 	RUN = 11,  /* an instance of a graph */
+	REP = 12,  /* a representor */
+	QUEUE = 13,
+	FLOW = 14,
+	REMOTE = 15, /* a sync event of a peer */
 };
 
 /* What a buffer list is at the moment of a look; src/hooks/flight.rs has the same. */
@@ -88,8 +107,29 @@ void softdpu_check_intruder(const struct pump *pump, uintptr_t place, int me);
 void softdpu_check_ctx_of(const void *object, const void *ctx);
 void softdpu_check_children(const void *object, int result, const char *call, uintptr_t place);
 void softdpu_check_link(const void *link, uint32_t id, int alive, const char *call, uintptr_t place);
+void softdpu_check_task_link(const void *task, const void *link);
 void softdpu_check_peer(const void *link, uint32_t id, int over, const char *call, uintptr_t place);
-void softdpu_check_armed(const void *pe, int armed);
+void softdpu_check_armed(const void *pe, int how, uintptr_t place);
+void softdpu_check_event_mode(const void *pe, int all);
+void softdpu_check_joined(const void *link);
+void softdpu_check_rep_listed(const void *record, const void *dev);
+const void *softdpu_check_rep_dev(const void *record);
+void softdpu_check_end_made(const void *end, int server, const char *name, const char *function);
+void softdpu_check_no_server(const void *dev, const void *rep, const char *call, uintptr_t place);
+void softdpu_check_most(const void *ctx, uint64_t most);
+void softdpu_check_dead(const void *object, const char *call, uintptr_t place);
+void softdpu_check_ranged(const void *map, int result, const char *call, uintptr_t place);
+void softdpu_check_listen(const void *ctx, uint32_t kind, const void *function);
+const void *softdpu_check_listener(const void *ctx, uint32_t kind);
+void softdpu_check_packet(const void *packet, const void *queue, uintptr_t place);
+void softdpu_check_packets(struct doca_buf *const *array, uint16_t count);
+void softdpu_check_packets_freed(const void *array, uintptr_t place);
+void softdpu_check_flow_made(const char *what, const void *object, const void *cfg, uintptr_t place);
+void softdpu_check_flow_refused(const void *object, int result, const char *call, uintptr_t place);
+void softdpu_check_flow_entry(const void *pipe, uint16_t queue, uintptr_t place);
+void softdpu_check_flow_processed(const void *port, uint16_t queue);
+void softdpu_check_flow_pipe_gone(const void *pipe, uintptr_t place);
+void softdpu_check_flow_stopped(const void *port, uintptr_t place);
 void softdpu_check_import(const void *dev, int result, const char *call, uintptr_t place);
 void softdpu_check_run(const void *run, int flies, int result, const char *call, uintptr_t place);
 void softdpu_check_event(const void *event, int result, const char *call, uintptr_t place);
@@ -98,6 +138,9 @@ int softdpu_check_is_library(uintptr_t place);
 void softdpu_check_lifted(const void *map, int lifted);
 void softdpu_check_range(const void *map, const void *addr, size_t len);
 void softdpu_check_memory(const void *addr, size_t len, int what, uintptr_t place);
+
+/* Where the window and the data of a new buffer lie. */
+void softdpu_check_new_buffer(const struct doca_buf *buf) __attribute__((visibility("hidden")));
 
 /* The library's own function of a name. */
 __attribute__((visibility("hidden"))) void *softdpu_check_find(const char *name);
@@ -206,6 +249,28 @@ static inline void count(_Atomic uint64_t *counter)
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
+/*
+ * The program's function for an event of a context, run in its place. Events may come inside of other callbacks, and
+ * outside of progress: the outermost one is what the engine is inside of.
+ */
+#define EVENT(name_, kind_, parameters_, arguments_, ctx_, before_) \
+	static void name_ parameters_ \
+	{ \
+		struct pump *pump = inside(at_hand()); \
+		int outermost = atomic_load_explicit(&pump->callbacks, memory_order_relaxed) % 2 == 0; \
+		void (*call) parameters_ = (void (*) parameters_)(uintptr_t)softdpu_check_listener(ctx_, kind_); \
+		before_; \
+		if (outermost) \
+			count(&pump->callbacks); \
+		if (call != NULL) \
+			call arguments_; \
+		if (outermost) \
+			count(&pump->callbacks); \
+	}
+
+/* The program's function for an event, or NULL: once the library has taken what stands for it. */
+#define LISTEN(ctx_, kind_, function_) softdpu_check_listen(ctx_, kind_, (const void *)(uintptr_t)(function_))
+
 /* Ends a context, whose state is looked at first. */
 #define END_CONTEXT(type_, destroy_) \
 	doca_error_t destroy_(struct type_ *object) \
@@ -218,6 +283,22 @@ static inline void count(_Atomic uint64_t *counter)
 		softdpu_check_ctx_destroy(object, (int)state, inflight, #destroy_, PLACE); \
 		DESTROY(destroy_, object); \
 	}
+
+/* A context on a device, and the call that tells the most data of a task. */
+#define LIMITED_CONTEXT(engine_, type_, create_, destroy_, most_) \
+	doca_error_t create_(struct doca_dev *dev, struct type_ **out) \
+	{ \
+		doca_error_t result = REAL(create_)(dev, out); \
+		uint64_t most; \
+		if (result == DOCA_SUCCESS) { \
+			softdpu_check_created(CTX, engine_ " context", *out, dev, NULL, PLACE); \
+			if (REAL(most_)(REAL(doca_dev_as_devinfo)(dev), &most) == DOCA_SUCCESS) \
+				softdpu_check_most(*out, most); \
+		} \
+		TELL(#create_, result, dev, NULL, NULL); \
+		return result; \
+	} \
+	END_CONTEXT(type_, destroy_)
 
 /* A context on a device. */
 #define CONTEXT(engine_, type_, create_, destroy_) \

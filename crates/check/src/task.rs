@@ -121,6 +121,12 @@ pub(crate) struct Task {
     pub(crate) plan: Plan,
     /// For how many looks of the watchdog it has been in flight.
     pub(crate) looks: u32,
+    /// The library refused it when it was submitted last.
+    pub(crate) refused: bool,
+    /// Most bytes of data that its device takes.
+    pub(crate) most: u64,
+    /// The RDMA connection that it was made for.
+    pub(crate) link: usize,
     /// It took off by its plan.
     pub(crate) planned: bool,
     /// What was read at submit had this digest, if it was taken.

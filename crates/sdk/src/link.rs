@@ -25,7 +25,7 @@ const COMPILERS: [&str; 3] = ["gcc", "cc", "clang"];
 const SYSTEM_LIBRARIES: [&str; 6] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
 
 /// What the library of check mode stands in for besides the C face: what programs give memory back with.
-const CHECK_OVER: [&str; 3] = ["free", "munmap", "mprotect"];
+const CHECK_OVER: [&str; 7] = ["free", "munmap", "mprotect", "realloc", "reallocarray", "mremap", "madvise"];
 
 /// What a static program has to name besides the archive; its compiler adds the unwinder by itself.
 pub(crate) const STATIC_LIBRARIES: [&str; 3] = ["-lpthread", "-ldl", "-lm"];

@@ -124,9 +124,9 @@ fn in_full(shadow: &mut Shadow, task: usize, number: u32, library: &Library, pla
     if known.phase != Phase::Held {
         return not_held(shadow, task, number, place);
     }
-    let (src_use, dst_use, style) = (known.src, known.dst, known.style);
+    let (src_use, dst_use, style, most) = (known.src, known.dst, known.style, known.most);
     let (src, dst) = (look(shadow, src_use, library), look(shadow, dst_use, library));
-    let fine = style.is_far() || judge(shadow, task, style, &src, &dst, dst_use, place);
+    let fine = style.is_far() || judge(shadow, task, (style, most), &src, &dst, dst_use, place);
     let (mut reads, mut writes) = (Range::default(), Range::default());
     let is_local = |buffer: Use| shadow.objects.at(buffer.number).is_some_and(|object| object.local);
     if src.unknown == 0 && is_local(src_use) {
@@ -150,7 +150,7 @@ fn in_full(shadow: &mut Shadow, task: usize, number: u32, library: &Library, pla
     let Some(known) = shadow.tasks.at_mut(number) else { return };
     (known.reads, known.writes) = (reads, writes);
     (known.phase, known.at, known.planned) = (Phase::Flying, place, false);
-    (known.digest, known.plan.holds, known.looks) = (None, false, 0);
+    (known.digest, known.plan.holds, known.looks, known.refused) = (None, false, 0, false);
     let local = buffers.0.is_some_and(|buffer| buffer.local && !buffer.listed) && !style.is_far();
     if let (Some(src_is), Some(dst_is), true) = (buffers.0, buffers.1, fine && !met)
         && !(src_is.listed || dst_is.listed)
@@ -190,7 +190,7 @@ fn not_held(shadow: &mut Shadow, task: usize, number: u32, place: Place) {
 fn judge(
     shadow: &mut Shadow,
     task: usize,
-    style: Style,
+    (style, most): (Style, u64),
     src: &Look,
     dst: &Look,
     to: Use,
@@ -203,8 +203,9 @@ fn judge(
     let no_data = src.data == 0 && style != Style::Crypt;
     let too_small = style == Style::Copy && dst.room < src.data;
     let read_only = shadow.objects.at(to.number).is_some_and(|buffer| buffer.rights & LOCAL_WRITE == 0);
-    if no_data || too_small || read_only {
-        misjudged(shadow, task, (no_data, too_small), src, dst, to, place);
+    let too_large = src.data > most;
+    if no_data || too_small || read_only || too_large {
+        misjudged(shadow, task, (no_data, too_small, too_large.then_some(most)), src, dst, to, place);
         return false;
     }
     true
@@ -214,7 +215,7 @@ fn judge(
 fn misjudged(
     shadow: &mut Shadow,
     task: usize,
-    (no_data, too_small): (bool, bool),
+    (no_data, too_small, most): (bool, bool, Option<u64>),
     src: &Look,
     dst: &Look,
     to: Use,
@@ -227,6 +228,10 @@ fn misjudged(
     if too_small {
         let numbers = format_args!("{} bytes to write, room for {}, at {place}", src.data, dst.room);
         return shadow.blame_task(&rules::DESTINATION_TOO_SMALL, place, task, numbers);
+    }
+    if let Some(most) = most {
+        let numbers = format_args!("{} bytes of data, at most {most}, at {place}", src.data);
+        return shadow.blame_task(&rules::TASK_TOO_LARGE, place, task, numbers);
     }
     let Some((rights, map)) = shadow.map_of(to.at).map(|map| (map.rights, map.words())) else { return };
     let numbers = format_args!("{map} has rights {rights:#x}, {LOCAL_WRITE:#x} is needed, at {place}");
@@ -297,6 +302,10 @@ unsafe extern "C" fn softdpu_check_submitted(
         {
             shadow.submitted = shadow.submitted.saturating_sub(1);
             shadow.mark(number, Phase::Held, place);
+            if let Some(task) = shadow.tasks.at_mut(number) {
+                // The next attempt is looked at in full.
+                (task.refused, task.looks, task.plan.holds) = (result != BAD_STATE, 0, false);
+            }
             if result == BAD_STATE {
                 let numbers = format_args!("the state is {}, at {place}", state(now));
                 shadow.blame_task(&rules::SUBMIT_NOT_RUNNING, place, task, numbers);
@@ -319,23 +328,50 @@ unsafe extern "C" fn softdpu_check_submitted(
 /// A task has ended: the program's callback for it.
 #[unsafe(no_mangle)]
 extern "C" fn softdpu_check_done(task: usize, good: c_int, me: c_int) -> usize {
-    let callback = with_as(me, |shadow| {
-        let count = if good != 0 { &mut shadow.succeeded } else { &mut shadow.failed };
-        *count += 1;
-        let number = shadow.tasks.find(task)?;
-        let known = shadow.tasks.at_mut(number)?;
-        let callback = if good != 0 { known.good } else { known.bad };
-        known.ran = true;
-        if known.phase == Phase::Flying {
-            known.phase = Phase::Held;
-            shadow.filter.land(known);
-            if known.digest.is_some() {
-                compare_digest(shadow, task, number, good != 0);
-            }
-        }
-        Some(callback)
-    });
+    let callback =
+        with_as(me, |shadow| if good != 0 { land(shadow, task, true) } else { failed(shadow, task) });
     callback.flatten().unwrap_or(0)
+}
+
+/// A task is the program's again. Gives its callback.
+#[inline(always)]
+fn land(shadow: &mut Shadow, task: usize, good: bool) -> Option<usize> {
+    let count = if good { &mut shadow.succeeded } else { &mut shadow.failed };
+    *count += 1;
+    let number = shadow.tasks.find(task)?;
+    let known = shadow.tasks.at_mut(number)?;
+    let callback = if good { known.good } else { known.bad };
+    known.ran = true;
+    if known.phase == Phase::Flying {
+        known.phase = Phase::Held;
+        shadow.filter.land(known);
+        if known.digest.is_some() {
+            compare_digest(shadow, task, number, good);
+        }
+    }
+    Some(callback)
+}
+
+#[cold]
+fn failed(shadow: &mut Shadow, task: usize) -> Option<usize> {
+    let callback = land(shadow, task, false);
+    if let Some(link) = shadow.tasks.get(task).map(|task| task.link).filter(|link| *link != 0) {
+        not_connected(shadow, task, link);
+    }
+    callback
+}
+
+/// A task for a connection has failed: was that one connected yet?
+fn not_connected(shadow: &mut Shadow, task: usize, link: usize) {
+    let since = shadow.tasks.get(task).map(|task| task.at);
+    if let Some(since) = since.filter(|_| shadow.alive(link).is_some_and(|link| !link.started)) {
+        shadow.blame(
+            &rules::NOT_CONNECTED,
+            since,
+            link,
+            format_args!("a task submitted at {since} has failed"),
+        );
+    }
 }
 
 /// What is known of a progress engine; NULL when there is none of this handle.

@@ -1,18 +1,41 @@
 //! Memory under maps: which, and what becomes of it.
 #![expect(unsafe_code, reason = "entry points for C, and variables of C")]
 
-use super::checked;
+use super::{SUCCESS, checked, literal, stubborn};
 use crate::place::Place;
 use crate::rules;
 use crate::shadow::{Kind, LOCAL_WRITE, Shadow};
 use crate::task::Range;
-use std::ffi::c_int;
+use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 unsafe extern "C" {
     /// The lowest and the highest byte under any started map, of `memory.c`.
     static softdpu_check_lowest: AtomicUsize;
     static softdpu_check_highest: AtomicUsize;
+}
+
+/// The range of a map was to be set.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn softdpu_check_ranged(map: usize, result: c_int, call: *const c_char, place: usize) {
+    let place = Place(place);
+    // SAFETY: a literal.
+    let call = unsafe { literal(call) };
+    checked(|shadow| match shadow.alive(map) {
+        _ if result == SUCCESS => shadow.change(map, |map| map.ranged = true),
+        Some(known) if known.ranged && !known.started => {
+            let numbers = format_args!("{call} at {place}, it has {} bytes at {:#x}", known.len, known.head);
+            let (words, numbers) = (map, numbers.to_string());
+            shadow.blame(&rules::RANGE_SET_TWICE, place, words, format_args!("{numbers}"));
+        }
+        Some(_) => stubborn(shadow, result, call, place),
+        None => {
+            if let Some(died) = shadow.objects.get(map).and_then(|map| map.died) {
+                let numbers = format_args!("{call} at {place}, destroyed at {died}");
+                shadow.blame(&rules::USE_AFTER_DESTROY, place, map, numbers);
+            }
+        }
+    });
 }
 
 /// The range of a map is set.
@@ -54,7 +77,8 @@ pub(super) fn look_around(shadow: &Shadow) {
     }
 }
 
-/// Memory is freed (0), unmapped (1), made read-only (2) or out of bounds (3).
+/// Memory is freed (0), unmapped (1), made read-only (2) or out of bounds (3), reallocated (4), remapped (5) or its bytes
+/// are thrown away (6).
 #[unsafe(no_mangle)]
 extern "C" fn softdpu_check_memory(begin: usize, len: usize, what: c_int, place: usize) {
     let (range, place) = (Range::new(begin, len as u64), Place(place));
@@ -63,7 +87,8 @@ extern "C" fn softdpu_check_memory(begin: usize, len: usize, what: c_int, place:
             map.meets(range) && (what != 2 || rights & LOCAL_WRITE != 0)
         };
         let Some((map, over, _)) = started(shadow).find(met) else { return };
-        let done = ["freed", "unmapped", "made read-only", "protected"];
+        let done =
+            ["freed", "unmapped", "made read-only", "protected", "reallocated", "remapped", "thrown away"];
         let done = usize::try_from(what).ok().and_then(|w| done.get(w)).copied().unwrap_or("changed");
         let numbers = format_args!(
             "{:#x} to {:#x} {done} at {place}, the range is {:#x} to {:#x}",

@@ -1,9 +1,9 @@
 //! Objects: made, changed, refused, destroyed.
 #![expect(unsafe_code, reason = "entry points for C, and the texts and structures that C hands over")]
 
-use super::memory;
 use super::{
-    IN_PROGRESS, INVALID_VALUE, NO_MEMORY, OPENED, SUCCESS, checked, checked_as, literal, state, stubborn,
+    BAD_STATE, IN_PROGRESS, INVALID_VALUE, NO_MEMORY, SUCCESS, checked, checked_as, fork, literal, memory,
+    peers, state, stubborn,
 };
 use crate::place::Place;
 use crate::shadow::Kind;
@@ -11,7 +11,6 @@ use crate::task::Phase;
 use crate::{rules, sys, watch};
 use std::ffi::{c_char, c_int};
 use std::sync::Once;
-use std::sync::atomic::Ordering;
 
 unsafe extern "C" {
     /// Whether a place is in the library; of `shim.c`.
@@ -33,11 +32,11 @@ unsafe extern "C" fn softdpu_check_created(
     if unsafe { softdpu_check_is_library(place) } != 0 {
         return;
     }
-    if kind == Kind::Device {
-        OPENED.store(true, Ordering::Relaxed);
-    }
     // SAFETY: a literal.
     let what = unsafe { literal(what) };
+    if kind == Kind::Device {
+        fork::opened(Place(place));
+    }
     // Buffers are taken by way of inline functions of the headers.
     let place = if kind == Kind::Buffer { Place(place).of_program() } else { Place(place) };
     checked(|shadow| shadow.create(kind, what, object, [a, b], place));
@@ -110,9 +109,12 @@ unsafe extern "C" fn softdpu_check_failed(
     b: usize,
     c: usize,
 ) {
-    let place = Place(place).of_program();
     // SAFETY: a literal.
     let call = unsafe { literal(call) };
+    if result == BAD_STATE && fork::is_child() {
+        return fork::in_child(call, Place(place));
+    }
+    let place = Place(place).of_program();
     checked(|shadow| {
         for object in [a, b, c] {
             // Only what the library refused too: an address may be in use again without the checker's knowing.
@@ -126,6 +128,26 @@ unsafe extern "C" fn softdpu_check_failed(
             }
         }
         stubborn(shadow, result, call, place);
+    });
+}
+
+/// The most data that tasks of a context may have.
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_most(ctx: usize, most: u64) {
+    checked(|shadow| shadow.change(ctx, |ctx| ctx.most = most));
+}
+
+/// A call found that one of its objects is none any more.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn softdpu_check_dead(object: usize, call: *const c_char, place: usize) {
+    let place = Place(place);
+    // SAFETY: a literal.
+    let call = unsafe { literal(call) };
+    checked(|shadow| {
+        if let Some(died) = shadow.objects.get(object).and_then(|o| o.died) {
+            let numbers = format_args!("{call} at {place}, destroyed at {died}");
+            shadow.blame(&rules::USE_AFTER_DESTROY, place, object, numbers);
+        }
     });
 }
 
@@ -243,7 +265,7 @@ unsafe extern "C" fn softdpu_check_ctx_start(ctx: usize, result: c_int, call: *c
         WATCH.call_once(watch::start);
         return checked(|shadow| {
             let object = shadow.contexts.get(&ctx).copied().unwrap_or(ctx);
-            shadow.change(object, |object| object.started = true);
+            shadow.change(object, |object| (object.started, object.stopping) = (true, None));
         });
     }
     let place = Place(place);
@@ -285,6 +307,9 @@ extern "C" fn softdpu_check_ctx_destroy(
     place: usize,
 ) {
     checked(|shadow| {
+        if now == 0 && shadow.alive(ctx).is_some_and(|client| client.started) {
+            peers::lonely(shadow, ctx, Place(place));
+        }
         if now != 0 && shadow.alive(ctx).is_some() {
             let held = shadow.tasks.all().iter().filter(|t| t.ctx == ctx && t.phase == Phase::Held).count();
             let numbers = format_args!("state {}, {inflight} tasks in flight, {held} not freed", state(now));

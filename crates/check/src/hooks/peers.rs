@@ -1,13 +1,13 @@
-//! Connections, notifications, events and graphs.
+//! Connections, representors, notifications, sync events, message queues and graphs.
 #![expect(unsafe_code, reason = "entry points for C, and the texts that C hands over")]
 
 use super::{
-    BAD_STATE, IN_PROGRESS, IN_USE, INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, literal, stubborn,
+    BAD_STATE, IN_PROGRESS, IN_USE, INVALID_VALUE, NOT_SUPPORTED, STALE, SUCCESS, checked, literal, stubborn,
 };
 use crate::place::Place;
-use crate::rules;
-use crate::shadow::{Kind, Object};
-use std::ffi::{c_char, c_int};
+use crate::shadow::{End, Kind, Object, Shadow};
+use crate::{rules, with};
+use std::ffi::{CStr, c_char, c_int};
 
 /// The number of no connection; `NO_ID` of `peers.c`.
 const NO_ID: u32 = u32::MAX;
@@ -23,15 +23,20 @@ extern "C" fn softdpu_check_ctx_of(object: usize, ctx: usize) {
 /// Something was to be stopped: does anything hang on it that is waited for, or that it was refused for?
 #[unsafe(no_mangle)]
 unsafe extern "C" fn softdpu_check_children(object: usize, result: c_int, call: *const c_char, place: usize) {
-    if result != IN_USE && result != IN_PROGRESS {
-        return;
-    }
     let place = Place(place);
     // SAFETY: a literal.
     let call = unsafe { literal(call) };
     checked(|shadow| {
+        let object = shadow.contexts.get(&object).copied().unwrap_or(object);
+        if result == SUCCESS || result == IN_PROGRESS {
+            let stopping = (result == IN_PROGRESS).then_some(0);
+            shadow.change(object, |object| (object.started, object.stopping) = (false, stopping));
+        }
+        if result != IN_USE && result != IN_PROGRESS {
+            return;
+        }
         let rule = match shadow.alive(object).map(|o| o.kind) {
-            Some(Kind::Context) => &rules::CONTEXT_IN_USE,
+            Some(Kind::Context | Kind::Queue) => &rules::CONTEXT_IN_USE,
             Some(Kind::Graph) => &rules::GRAPH_IN_USE,
             _ => return,
         };
@@ -61,6 +66,16 @@ extern "C" fn softdpu_check_link(link: usize, id: u32, alive: c_int, _call: *con
         }
         shadow.change(link, |object| object.data = id as usize);
         shadow.bury(link, Place(place));
+    });
+}
+
+/// A task goes to the peer of this connection.
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_task_link(task: usize, link: usize) {
+    checked(|shadow| {
+        if let Some(task) = shadow.tasks.get_mut(task) {
+            task.link = link;
+        }
     });
 }
 
@@ -94,14 +109,108 @@ unsafe extern "C" fn softdpu_check_peer(
     });
 }
 
-/// The program has the notification handle of an engine or clears it (1), or has armed it (2).
+/// The program has the notification handle of an engine (0), clears it (1), or has armed it (2).
 #[unsafe(no_mangle)]
-extern "C" fn softdpu_check_armed(pe: usize, how: c_int) {
+extern "C" fn softdpu_check_armed(pe: usize, how: c_int, place: usize) {
     checked(|shadow| {
-        if let Some((_, seen)) = shadow.pumps.get_mut(pe) {
-            (seen.handle, seen.armed) = (true, how == 2);
+        let Some((pump, seen)) = shadow.pumps.get_mut(pe) else { return };
+        seen.handle = true;
+        match how {
+            0 => return,
+            1 => (seen.armed, seen.stale) = (false, 0),
+            _ => {
+                let heard = pump.counts().1;
+                seen.stale += u32::from(seen.armed && !seen.clears && heard != seen.heard);
+                (seen.armed, seen.heard) = (true, heard);
+            }
+        }
+        if seen.stale == STALE {
+            seen.stale += 1;
+            let place = Place(place);
+            let numbers = format_args!("{STALE} times, at {place}, each time after callbacks");
+            shadow.blame(&rules::NOT_CLEARED, place, pe, numbers);
         }
     });
+}
+
+/// How an engine is woken: whether arming clears what was before.
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_event_mode(pe: usize, all: c_int) {
+    checked(|shadow| {
+        if let Some((_, seen)) = shadow.pumps.get_mut(pe) {
+            seen.clears = all != 0;
+        }
+    });
+}
+
+/// An RDMA connection was given the description of its peer.
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_joined(link: usize) {
+    checked(|shadow| shadow.change(link, |link| link.started = true));
+}
+
+/// The representor of a record belongs to this device.
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_rep_listed(record: usize, dev: usize) {
+    checked(|shadow| {
+        shadow.listed.insert(record, dev);
+    });
+}
+
+/// The device that a record of a representor belongs to.
+#[unsafe(no_mangle)]
+extern "C" fn softdpu_check_rep_dev(record: usize) -> usize {
+    with(|shadow| shadow.listed.get(&record).copied()).flatten().unwrap_or(0)
+}
+
+/// A server or client of the channel was made, for clients of this host function, or on it.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn softdpu_check_end_made(
+    end: usize,
+    server: c_int,
+    name: *const c_char,
+    function: *const c_char,
+) {
+    // SAFETY: texts that the library took, or wrote, a moment ago.
+    let (name, function) = unsafe { (CStr::from_ptr(name), CStr::from_ptr(function)) };
+    let text = |text: &CStr| text.to_string_lossy().into_owned();
+    let made = End { server: server != 0, name: text(name), function: text(function) };
+    checked(|shadow| {
+        shadow.ends.insert(end, made);
+    });
+}
+
+/// A server was refused: is its representor one of another device?
+#[unsafe(no_mangle)]
+unsafe extern "C" fn softdpu_check_no_server(dev: usize, rep: usize, call: *const c_char, place: usize) {
+    let place = Place(place);
+    // SAFETY: a literal.
+    let call = unsafe { literal(call) };
+    checked(|shadow| {
+        let (Some(device), Some(of)) = (shadow.alive(dev), shadow.alive(rep)) else { return };
+        let other = of.parents.first().copied().filter(|other| *other != dev);
+        let Some(other) = other.and_then(|other| shadow.alive(other)).map(Object::words) else { return };
+        let device = device.words();
+        let numbers = format_args!("{call} at {place} on {device}, it was listed by {other}");
+        shadow.blame(&rules::WRONG_REPRESENTOR, place, rep, numbers);
+    });
+}
+
+/// A client that found nobody is about to be destroyed: is there a server of its name, for another function?
+pub(super) fn lonely(shadow: &mut Shadow, client: usize, place: Place) {
+    let Some(end) = shadow.ends.get(&client).filter(|end| !end.server) else { return };
+    let servers = || {
+        shadow.ends.iter().filter(|(at, other)| {
+            other.server && other.name == end.name && shadow.alive(**at).is_some_and(|server| server.started)
+        })
+    };
+    if servers().any(|(_, server)| server.function == end.function) {
+        return;
+    }
+    let Some((at, server)) = servers().next() else { return };
+    let words = shadow.alive(*at).map(Object::words).unwrap_or_default();
+    let text = format!("on {}, {words} of its name serves {}", end.function, server.function);
+    shadow.blame(&rules::WRONG_REPRESENTOR, place, client, format_args!("{text}, at {place}"));
 }
 
 /// An import was refused.
@@ -140,7 +249,7 @@ unsafe extern "C" fn softdpu_check_run(
     });
 }
 
-/// An event was asked or changed.
+/// An event was asked or changed, or a message queue for a producer or consumer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn softdpu_check_event(event: usize, result: c_int, call: *const c_char, place: usize) {
     if result == SUCCESS {
@@ -154,8 +263,13 @@ unsafe extern "C" fn softdpu_check_event(event: usize, result: c_int, call: *con
         if let Some(died) = died.filter(|_| result == INVALID_VALUE) {
             let numbers = format_args!("{call} at {place}, destroyed at {died}");
             shadow.blame(&rules::USE_AFTER_DESTROY, place, event, numbers);
-        } else if result == BAD_STATE && shadow.alive(event).is_some_and(|object| !object.started) {
-            shadow.blame(&rules::EVENT_NOT_STARTED, place, event, format_args!("{call} at {place}"));
+        } else if let Some(event_or_queue) = shadow.alive(event).filter(|o| result == BAD_STATE && !o.started)
+        {
+            let rule = match event_or_queue.kind {
+                Kind::Queue => &rules::QUEUE_NOT_STARTED,
+                _ => &rules::EVENT_NOT_STARTED,
+            };
+            shadow.blame(rule, place, event, format_args!("{call} at {place}"));
         } else {
             stubborn(shadow, result, call, place);
         }
