@@ -230,6 +230,48 @@ table! {
     }
 }
 
+table! {
+    /// Encryption.
+    AesGcm in "libdoca_aes_gcm.so.2" {
+        fn doca_aes_gcm_create(device: Object, aes_gcm: &mut Option<Object>) -> i32;
+        fn doca_aes_gcm_destroy(aes_gcm: Object) -> i32;
+        fn doca_aes_gcm_as_ctx(aes_gcm: Object) -> Option<Object>;
+        fn doca_aes_gcm_key_create(
+            aes_gcm: Object, raw: &[u8; 32], kind: i32, key: &mut Option<Object>
+        ) -> i32;
+        fn doca_aes_gcm_key_destroy(key: Object) -> i32;
+
+        fn doca_aes_gcm_cap_task_encrypt_is_supported(info: Object) -> i32;
+        fn doca_aes_gcm_cap_task_encrypt_get_max_iv_len(info: Object, bytes: &mut u32) -> i32;
+        fn doca_aes_gcm_cap_task_encrypt_is_tag_96_supported(info: Object) -> i32;
+        fn doca_aes_gcm_cap_task_encrypt_is_tag_128_supported(info: Object) -> i32;
+        fn doca_aes_gcm_cap_task_encrypt_is_key_type_supported(info: Object, kind: i32) -> i32;
+        fn doca_aes_gcm_cap_task_encrypt_get_max_buf_size(info: Object, bytes: &mut u64) -> i32;
+        fn doca_aes_gcm_cap_task_encrypt_get_max_list_buf_num_elem(info: Object, elements: &mut u32) -> i32;
+        fn doca_aes_gcm_task_encrypt_set_conf(
+            aes_gcm: Object, done: Completion, failed: Completion, tasks: u32
+        ) -> i32;
+        fn doca_aes_gcm_task_encrypt_alloc_init(
+            aes_gcm: Object, src: Object, dst: Object, key: Object, iv: &[u8; 12], iv_len: u32, tag: u32, aad: u32,
+            number: u64, task: &mut Option<Object>
+        ) -> i32;
+        fn doca_aes_gcm_task_encrypt_as_task(task: Object) -> Option<Object>;
+
+        fn doca_aes_gcm_cap_task_decrypt_is_supported(info: Object) -> i32;
+        fn doca_aes_gcm_cap_task_decrypt_is_tag_96_supported(info: Object) -> i32;
+        fn doca_aes_gcm_cap_task_decrypt_is_tag_128_supported(info: Object) -> i32;
+        fn doca_aes_gcm_cap_task_decrypt_is_key_type_supported(info: Object, kind: i32) -> i32;
+        fn doca_aes_gcm_task_decrypt_set_conf(
+            aes_gcm: Object, done: Completion, failed: Completion, tasks: u32
+        ) -> i32;
+        fn doca_aes_gcm_task_decrypt_alloc_init(
+            aes_gcm: Object, src: Object, dst: Object, key: Object, iv: &[u8; 12], iv_len: u32, tag: u32, aad: u32,
+            number: u64, task: &mut Option<Object>
+        ) -> i32;
+        fn doca_aes_gcm_task_decrypt_as_task(task: Object) -> Option<Object>;
+    }
+}
+
 /// The entries of a list of devices.
 pub(crate) fn entries(list: Object, count: u32) -> Vec<Object> {
     // SAFETY: `doca_devinfo_create_list` made a list with as many entries, none of them NULL, which is not destroyed yet.

@@ -1,6 +1,6 @@
 //! The card: its libraries, and its functions as a machine that programs open sessions on.
 
-use crate::abi::{Common, Compress, Dma, Ec, Object, Sha, entries};
+use crate::abi::{AesGcm, Common, Compress, Dma, Ec, Object, Sha, entries};
 use crate::board::CardBoard;
 use crate::maps::Maps;
 use core::fmt;
@@ -19,6 +19,7 @@ pub struct Card {
     pub(crate) sha: Option<Sha>,
     pub(crate) compress: Option<Compress>,
     pub(crate) ec: Option<Ec>,
+    pub(crate) aes_gcm: Option<AesGcm>,
     pub(crate) maps: Maps,
     /// Opened devices by address. They stay open.
     devices: Mutex<HashMap<String, Object>>,
@@ -66,6 +67,7 @@ impl Card {
                 sha: optional(Sha::load(&path(Sha::LIBRARY))),
                 compress: optional(Compress::load(&path(Compress::LIBRARY))),
                 ec: optional(Ec::load(&path(Ec::LIBRARY))),
+                aes_gcm: optional(AesGcm::load(&path(AesGcm::LIBRARY))),
                 maps: Maps::default(),
                 devices: Mutex::default(),
                 folder: folder.map(|f| f.as_os_str().to_owned()),
@@ -132,6 +134,7 @@ impl Card {
                 self.sha.as_ref().and_then(|sha| sha.limits(info)),
                 self.compress.as_ref().and_then(|compress| compress.limits(info)),
                 self.ec.as_ref().and_then(|ec| ec.limits(info)),
+                self.aes_gcm.as_ref().and_then(|aes_gcm| aes_gcm.limits(info)),
             ];
             for found in driven.into_iter().flatten() {
                 absent.retain(|name| *name != found.engine && !found.features.contains(name));

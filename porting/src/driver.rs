@@ -115,7 +115,7 @@ struct Driver<E: Driven> {
     card: &'static Card,
     pci: String,
     tasks: u32,
-    live: Option<Live>,
+    live: Option<Live<E>>,
     /// In the order of submission.
     flights: VecDeque<Flight<E>>,
     /// The number of the first of them.
@@ -130,7 +130,7 @@ impl<E: Driven> Hardware for Driver<E> {
     fn start(&mut self, _: &Arc<Alarm>) -> Result<Begun> {
         let card = self.card;
         let device = card.device(&self.pci)?;
-        self.live = Some(Live::start::<E>(card, device, self.tasks)?);
+        self.live = Some(Live::start(card, device, self.tasks)?);
         Ok(Begun::Running)
     }
 
@@ -146,7 +146,7 @@ impl<E: Driven> Hardware for Driver<E> {
             let job = port.job(&mut ticket);
             let number = self.first + self.flights.len() as u64;
             let begun = match (&mut self.live, stopping) {
-                (Some(live), false) => live.begin::<E>(self.card, job, number).map(Way::Flying),
+                (Some(live), false) => live.begin(self.card, job, number).map(Way::Flying),
                 _ => Err(Error::new(Code::IoFailed, "flushed")),
             };
             let way = begun.unwrap_or_else(|error| Way::Done(Err(status::<E>(error.code()))));
@@ -177,7 +177,7 @@ impl<E: Driven> Hardware for Driver<E> {
             return Ok(());
         }
         let name = E::INFO.name;
-        log::error!(target: "softdpu::bridge", "{name}: the bridge has no such task; on a card only whole messages are hashed");
+        log::error!(target: "softdpu::bridge", "{name}: the bridge has no such task: neither hashes in pieces nor messages in place go to a card");
         Err(Error::new(Code::NotSupported, "the bridge to the card has no such task"))
     }
 
@@ -188,7 +188,7 @@ impl<E: Driven> Hardware for Driver<E> {
 
     fn idle(&mut self) {
         if let Some(live) = self.live.take() {
-            live.end::<E>(self.card);
+            live.end(self.card);
         }
     }
 }
@@ -215,7 +215,7 @@ impl<E: Driven> Driver<E> {
                 continue;
             };
             let Way::Flying(sent) = flight.way else { continue };
-            let result = live.finish::<E>(card, port.job(&mut flight.ticket), sent);
+            let result = live.finish(card, port.job(&mut flight.ticket), sent);
             flight.way = Way::Done(result.map_err(|error| status::<E>(error.code())));
         }
         !numbers.is_empty()

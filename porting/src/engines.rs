@@ -1,6 +1,7 @@
 //! What the bridge knows of each engine: how a context of it is made on the card, how a job becomes a task, and what the
 //! task's result is.
 
+mod aes_gcm;
 mod erasure_coding;
 
 use crate::abi::{Compress, Dma, Landing, Object, Sha};
@@ -28,17 +29,26 @@ pub(crate) struct Task {
 
 /// An engine that the bridge drives.
 pub(crate) trait Driven: Engine {
+    /// What a context keeps for its tasks.
+    type Store: Default + Send;
     /// Source and destination of a job; `None` for one that cannot go to the card.
     fn lists(job: &Self::Job) -> Option<(Lent, Lent)>;
     /// A context, configured but not started.
     fn make(card: &Card, device: Object, tasks: u32) -> Result<Made>;
     /// Ends it.
-    fn destroy(card: &Card, made: Made) -> Result<()>;
-    /// A task for a job; its completions are told with `number`.
-    fn task(card: &Card, made: Made, job: &Self::Job, src: Object, dst: Object, number: u64) -> Result<Task>;
+    fn destroy(card: &Card, made: Made, store: Self::Store) -> Result<()>;
+    /// A task for a job between two lists of descriptors, source and destination; its completions are told with `number`.
+    fn task(
+        card: &Card,
+        made: Made,
+        store: &mut Self::Store,
+        job: &Self::Job,
+        lists: (Object, Object),
+        number: u64,
+    ) -> Result<Task>;
     /// The task is freed; what was made for it alone goes.
-    fn over(card: &Card, task: Task) {
-        let _ = (card, task);
+    fn over(card: &Card, store: &mut Self::Store, task: Task) {
+        let _ = (card, store, task);
     }
     /// The result of a task that succeeded and wrote `bytes`.
     fn result(card: &Card, job: &Self::Job, task: Task, bytes: u64) -> u64 {
@@ -116,6 +126,8 @@ impl Dma {
 }
 
 impl Driven for softdpu_dma::Dma {
+    type Store = ();
+
     fn lists(job: &Self::Job) -> Option<(Lent, Lent)> {
         Some((job.src(), job.dst()))
     }
@@ -137,11 +149,18 @@ impl Driven for softdpu_dma::Dma {
         )
     }
 
-    fn destroy(card: &Card, made: Made) -> Result<()> {
+    fn destroy(card: &Card, made: Made, (): ()) -> Result<()> {
         check(there(&card.dma)?.doca_dma_destroy(made.engine), "doca_dma_destroy")
     }
 
-    fn task(card: &Card, made: Made, _: &Self::Job, src: Object, dst: Object, number: u64) -> Result<Task> {
+    fn task(
+        card: &Card,
+        made: Made,
+        (): &mut (),
+        _: &Self::Job,
+        (src, dst): (Object, Object),
+        number: u64,
+    ) -> Result<Task> {
         let dma = there(&card.dma)?;
         let mut own = None;
         let status = dma.doca_dma_task_memcpy_alloc_init(made.engine, src, dst, number, &mut own);
@@ -176,6 +195,8 @@ impl Sha {
 }
 
 impl Driven for softdpu_sha::Sha {
+    type Store = ();
+
     fn lists(job: &Self::Job) -> Option<(Lent, Lent)> {
         job.whole_message().map(|(_, src, dst)| (src, dst))
     }
@@ -198,11 +219,18 @@ impl Driven for softdpu_sha::Sha {
         )
     }
 
-    fn destroy(card: &Card, made: Made) -> Result<()> {
+    fn destroy(card: &Card, made: Made, (): ()) -> Result<()> {
         check(there(&card.sha)?.doca_sha_destroy(made.engine), "doca_sha_destroy")
     }
 
-    fn task(card: &Card, made: Made, job: &Self::Job, src: Object, dst: Object, number: u64) -> Result<Task> {
+    fn task(
+        card: &Card,
+        made: Made,
+        (): &mut (),
+        job: &Self::Job,
+        (src, dst): (Object, Object),
+        number: u64,
+    ) -> Result<Task> {
         let sha = there(&card.sha)?;
         let whole = job.whole_message().ok_or(Error::new(Code::NotSupported, "pieces of messages"))?;
         let mut own = None;
@@ -269,6 +297,8 @@ impl Compress {
 }
 
 impl Driven for softdpu_compress::Compress {
+    type Store = ();
+
     fn lists(job: &Self::Job) -> Option<(Lent, Lent)> {
         Some((job.src(), job.dst()))
     }
@@ -287,11 +317,18 @@ impl Driven for softdpu_compress::Compress {
         )
     }
 
-    fn destroy(card: &Card, made: Made) -> Result<()> {
+    fn destroy(card: &Card, made: Made, (): ()) -> Result<()> {
         check(there(&card.compress)?.doca_compress_destroy(made.engine), "doca_compress_destroy")
     }
 
-    fn task(card: &Card, made: Made, job: &Self::Job, src: Object, dst: Object, number: u64) -> Result<Task> {
+    fn task(
+        card: &Card,
+        made: Made,
+        (): &mut (),
+        job: &Self::Job,
+        (src, dst): (Object, Object),
+        number: u64,
+    ) -> Result<Task> {
         let c = there(&card.compress)?;
         let (engine, mut own) = (made.engine, None);
         let out = &mut own;

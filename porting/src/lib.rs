@@ -21,8 +21,9 @@
 //! | tasks | tasks; results, checksums and failures come back as the same types |
 //!
 //! # What there is
-//! DMA within memory of the process, SHA of whole messages, deflate both ways, LZ4 back, and erasure coding. Engines that the bridge does
-//! not drive are not listed for its devices, so a program that asks for one is told NOT_SUPPORTED instead of being given a
+//! DMA within memory of the process, SHA of whole messages, deflate both ways, LZ4 back, AES-GCM from one place to
+//! another, and erasure coding. Hashes in pieces and messages in place are refused. Engines that the bridge does not drive
+//! are not listed for its devices, so a program that asks for one is told NOT_SUPPORTED instead of being given a
 //! software engine in disguise. Memory of other processes is refused by the tasks that use it.
 //!
 //! While tasks fly nothing of the process sleeps for them: progress and the board's workers look at the card.

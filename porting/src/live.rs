@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 /// How long a context of the card may take to begin, or to come to rest.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-pub(crate) struct Live {
+pub(crate) struct Live<E: Driven> {
     made: Made,
+    store: E::Store,
     device: Object,
     /// Of this context alone, so that whoever turns the lane may progress it.
     progress: Option<Object>,
@@ -34,16 +35,18 @@ pub(crate) struct Sent {
     out: u32,
 }
 
-impl Live {
+impl<E: Driven> Live<E> {
     /// A running context of an engine on a device.
-    pub(crate) fn start<E: Driven>(card: &'static Card, device: Object, tasks: u32) -> Result<Live> {
+    pub(crate) fn start(card: &'static Card, device: Object, tasks: u32) -> Result<Live<E>> {
         let made = E::make(card, device, tasks)?;
         let landing = ManuallyDrop::new(Box::default());
-        let mut live = Live { made, device, progress: None, inventory: None, stock: 0, out: 0, landing };
+        let store = E::Store::default();
+        let mut live =
+            Live { made, store, device, progress: None, inventory: None, stock: 0, out: 0, landing };
         match live.prepare(&card.common, tasks) {
             Ok(()) => Ok(live),
             Err(error) => {
-                live.end::<E>(card);
+                live.end(card);
                 Err(error)
             }
         }
@@ -100,7 +103,7 @@ impl Live {
     }
 
     /// Gives a job to the card.
-    pub(crate) fn begin<E: Driven>(&mut self, card: &Card, job: &E::Job, number: u64) -> Result<Sent> {
+    pub(crate) fn begin(&mut self, card: &Card, job: &E::Job, number: u64) -> Result<Sent> {
         let common = &card.common;
         let missing = Error::new(Code::InvalidValue, "a buffer is missing");
         let (src, dst) = E::lists(job).ok_or(missing)?;
@@ -110,11 +113,12 @@ impl Live {
         let source = self.list(card, src, |node| (node.data(), node.data_len(), node.data_len()))?;
         let target = self.list(card, dst, |node| (node.tail(), node.room(), 0));
         let target = target.inspect_err(|_| release(common, source))?;
-        let task = E::task(card, self.made, job, source, target, number).and_then(|task| {
+        let store = &mut self.store;
+        let task = E::task(card, self.made, store, job, (source, target), number).and_then(|task| {
             let sent = check(common.doca_task_submit(task.task), "doca_task_submit");
             sent.map(|()| task).inspect_err(|_| {
                 common.doca_task_free(task.task);
-                E::over(card, task);
+                E::over(card, store, task);
             })
         });
         let task = task.inspect_err(|_| {
@@ -175,14 +179,14 @@ impl Live {
     }
 
     /// Takes a task back that is through: its result, and the data of the destination.
-    pub(crate) fn finish<E: Driven>(&mut self, card: &Card, job: &E::Job, sent: Sent) -> Result<u64> {
+    pub(crate) fn finish(&mut self, card: &Card, job: &E::Job, sent: Sent) -> Result<u64> {
         let Sent { task, src, dst, out } = sent;
         let common = &card.common;
         let status = common.doca_task_get_status(task.task);
         let written = data_of(common, dst);
         let result = check(status, "a task of the card").map(|()| E::result(card, job, task, written));
         common.doca_task_free(task.task);
-        E::over(card, task);
+        E::over(card, &mut self.store, task);
         release(common, src);
         release(common, dst);
         self.out -= out;
@@ -195,7 +199,7 @@ impl Live {
     }
 
     /// Stops the context and gives everything back. What does not come to rest is left as it is: the card may still use it.
-    pub(crate) fn end<E: Driven>(self, card: &Card) {
+    pub(crate) fn end(self, card: &Card) {
         let common = &card.common;
         let mut state = -1;
         let asked = common.doca_ctx_get_state(self.made.context, &mut state);
@@ -211,7 +215,7 @@ impl Live {
             return;
         }
         // What cannot be given back is lost; the log line says what.
-        let _ = E::destroy(card, self.made);
+        let _ = E::destroy(card, self.made, self.store);
         if let Some(progress) = self.progress {
             let _ = check(common.doca_pe_destroy(progress), "doca_pe_destroy");
         }

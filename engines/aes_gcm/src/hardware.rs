@@ -102,13 +102,8 @@ impl Engine for AesGcm {
     }
 
     fn build(device: &Arc<Device>, config: Config) -> Result<(Box<dyn Work>, u32)> {
-        let count = if config.tasks == 0 { 64 } else { config.tasks };
         let limit = Caps::of(device.function())?.max_num_tasks;
-        if count > limit {
-            log::error!(target: "softdpu::aes_gcm", "aes_gcm context on {}: {count} tasks asked for, limit {limit}",
-                device.function().pci());
-            return Err(Error::new(Code::InvalidValue, "more tasks than the device takes"));
-        }
+        let count = Self::INFO.room_for(device, config.tasks, 64, limit)?;
         Ok((AesGcm::on(device)?.work(Handlers::of(config)), count))
     }
 }

@@ -5,7 +5,7 @@ use core::fmt;
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
 
-/// An AES key with its schedule, shared by the tasks that use it. Clones are cheap; the schedule is wiped when the last
+/// An AES key with its schedule, shared by the tasks that use it. Clones are cheap; all of it is wiped when the last
 /// one goes. Any device that takes its size takes it.
 ///
 /// ```
@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub struct Key(Arc<KeyObject>);
 
 impl Key {
-    /// From 16 or 32 bytes, of which no copy is kept.
+    /// From 16 or 32 bytes. Wipe yours if they are not needed any more.
     ///
     /// # Errors
     /// InvalidValue for another length, NoMemory.

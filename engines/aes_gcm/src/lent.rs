@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "keys that C holds by pointer")]
 
 use crate::ffi::Cipher;
+use crate::secret::Secret;
 use softdpu_memory::handle::{Head, Object, kind, live};
 use softdpu_status::Result;
 
@@ -13,6 +14,8 @@ pub struct KeyObject {
     /// Address of the context it belongs to (C); 0 for keys of the Rust face, which belong to none.
     owner: usize,
     cipher: Cipher,
+    /// Of keys of the Rust face, for boards that give messages to other hardware; of others, nothing.
+    secret: Secret,
 }
 
 // SAFETY: repr(C), head first.
@@ -30,7 +33,8 @@ impl KeyObject {
         let cipher = Cipher::new(raw).inspect_err(|e| {
             log::error!(target: "softdpu::aes_gcm", "AES-GCM key of {} bytes: {}", raw.len(), e.what());
         })?;
-        Ok(KeyObject { head: Head::unborn(), owner, cipher })
+        let secret = Secret::of(if owner == 0 { raw } else { &[] });
+        Ok(KeyObject { head: Head::unborn(), owner, cipher, secret })
     }
 
     /// Brings a key to life that is not in a slab.
@@ -41,6 +45,11 @@ impl KeyObject {
     /// See the field.
     pub(crate) fn owner(&self) -> usize {
         self.owner
+    }
+
+    /// The key itself, if it is one of the Rust face.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.secret.bytes()
     }
 
     /// The schedules.

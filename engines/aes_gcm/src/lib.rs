@@ -12,6 +12,7 @@
 //! | `pieces.rs` | a message in pieces: lists, shared memory, steps of long ones |
 //! | `ffi.rs` | aws-lc, behind a safe door |
 //! | `lent.rs` | key objects, and keys lent to tasks |
+//! | `secret.rs` | the bytes of a key |
 //! | `field.rs` | the arithmetic behind empty vectors |
 //! | `bare.rs` | aws-lc alone, for benches |
 //! | `c.rs` | the C entry points (feature `capi`) |
@@ -31,6 +32,7 @@ mod key;
 mod lent;
 mod message;
 mod pieces;
+mod secret;
 mod task;
 mod twice;
 
@@ -43,4 +45,4 @@ pub use hardware::AesGcm;
 pub use key::{Iv, Key};
 #[doc(hidden)]
 pub use lent::KeyObject;
-pub use task::{Decrypt, DecryptInPlace, Direction, Encrypt, EncryptInPlace, Job, TagLen};
+pub use task::{Decrypt, DecryptInPlace, Direction, Encrypt, EncryptInPlace, Job, Message, TagLen};

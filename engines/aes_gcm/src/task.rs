@@ -260,7 +260,37 @@ macro_rules! parts {
     };
 }
 
+/// A message that lies apart from its result, for a board that gives it to other hardware.
+#[derive(Debug)]
+pub struct Message<'a> {
+    /// Additional data, then text; behind a cipher text its tag.
+    pub src: Lent,
+    /// Where the result goes.
+    pub dst: Lent,
+    /// The bytes of the key.
+    pub key: &'a [u8],
+    /// The initialisation vector.
+    pub iv: Iv,
+    /// Bytes of additional data.
+    pub aad_len: u32,
+    /// Bytes of the tag.
+    pub tag_len: u32,
+    /// Which way it goes.
+    pub direction: Direction,
+}
+
 impl Job {
+    /// The message of a job of the Rust face that does not work in place.
+    pub fn message(&self) -> Option<Message<'_>> {
+        let key = match &self.0 {
+            Kind::Encrypt(task) => &task.key,
+            Kind::Decrypt(task) => &task.key,
+            _ => return None,
+        };
+        let Parts { src, dst, iv, aad_len, tag_len, direction, .. } = self.parts();
+        Some(Message { src, dst, key: key.object().bytes(), iv, aad_len, tag_len, direction })
+    }
+
     #[inline(always)]
     pub(crate) fn parts(&self) -> Parts {
         match &self.0 {

@@ -33,6 +33,8 @@ impl Ec {
 }
 
 impl Driven for softdpu_erasure_coding::ErasureCoding {
+    type Store = ();
+
     fn lists(job: &Self::Job) -> Option<(Lent, Lent)> {
         job.product().map(|(_, src, dst)| (src, dst))
     }
@@ -54,11 +56,18 @@ impl Driven for softdpu_erasure_coding::ErasureCoding {
         )
     }
 
-    fn destroy(card: &Card, made: Made) -> Result<()> {
+    fn destroy(card: &Card, made: Made, (): ()) -> Result<()> {
         check(there(&card.ec)?.doca_ec_destroy(made.engine), "doca_ec_destroy")
     }
 
-    fn task(card: &Card, at: Made, job: &Self::Job, src: Object, dst: Object, number: u64) -> Result<Task> {
+    fn task(
+        card: &Card,
+        at: Made,
+        (): &mut (),
+        job: &Self::Job,
+        (src, dst): (Object, Object),
+        number: u64,
+    ) -> Result<Task> {
         let ec = there(&card.ec)?;
         let (matrix, ..) = job.product().ok_or(Error::new(Code::InvalidValue, "no matrix"))?;
         let (inputs, outputs) = (matrix.inputs(), matrix.outputs());
@@ -82,7 +91,7 @@ impl Driven for softdpu_erasure_coding::ErasureCoding {
         }
     }
 
-    fn over(card: &Card, task: Task) {
+    fn over(card: &Card, (): &mut (), task: Task) {
         if let Some(matrix) = task.extra {
             drop_matrix(card, matrix);
         }
