@@ -409,14 +409,31 @@ fn the_channel_is_measured_between_processes() {
     let _watchdog = watchdog("the_channel_is_measured_between_processes");
     let folder = folder("bench channel");
     let mut bench = softdpu(&folder);
-    bench.args(["bench", "comch", "--json", "--seconds", "0.05", "--sizes", "64,4K,64K"]);
-    let document = json(&ok(bench.args(["--depth", "4", "--wait", "both"])));
+    bench.args(["bench", "comch", "--json", "--seconds", "0.05", "--sizes", "64,1K,4K,64K"]);
+    let document = json(&ok(bench.args(["--depth", "4"])));
     let rows = document["rows"].as_array().unwrap();
     let columns =
         |name: &str| rows.iter().map(|row| row[name].as_str().unwrap()).collect::<Vec<_>>().join(" ");
-    assert_eq!(columns("op"), "round_trip round_trip stream produce produce");
-    assert_eq!(columns("wait"), "poll event poll poll poll");
-    assert_eq!(columns("yardstick"), "seqpacket seqpacket seqpacket memcpy memcpy");
+    assert_eq!(columns("op"), "round_trip round_trip stream round_trip round_trip stream produce produce");
+    assert_eq!(columns("wait"), "poll event poll poll event poll poll poll");
+    assert_eq!(
+        columns("yardstick"),
+        "seqpacket seqpacket seqpacket seqpacket seqpacket seqpacket slots slots"
+    );
+    // What is aimed at stands beside it; longer messages that nobody sleeps for have no aim.
+    let number = |value: &Value| value.as_f64().unwrap();
+    let goals: Vec<_> =
+        rows.iter().map(|row| row["beside"].get(0).map(|goal| number(&goal["ns_per_task"]))).collect();
+    assert_eq!(
+        goals.iter().map(Option::is_some).collect::<Vec<_>>(),
+        [true, true, true, false, true, false, true, true]
+    );
+    assert_eq!(goals[2], Some(100.0));
+    let yardstick = |row: &Value| number(&row["size"]) / number(&row["yardstick_bytes_per_s"]) * 1e9;
+    for (at, part) in [(0, 5.0), (1, 1.0), (4, 1.0), (6, 0.8), (7, 0.8)] {
+        let goal = goals[at].unwrap() * part / yardstick(&rows[at]);
+        assert!((goal - 1.0).abs() < 1e-6, "{goal} in {}", rows[at]);
+    }
     for row in rows {
         for name in ["ns_per_task", "yardstick_bytes_per_s", "ratio", "p50_ns"] {
             assert!(row[name].as_f64().unwrap() > 0.0, "{name} in {row}");
@@ -480,9 +497,12 @@ fn one_sided_access_is_measured_between_processes() {
     let document = json(&ok(&mut bench));
     let rows = document["rows"].as_array().unwrap();
     let columns = |name: &str| rows.iter().map(|row| row[name].to_string()).collect::<Vec<_>>().join(" ");
-    assert_eq!(columns("op"), ["\"write\" \"read\""; 4].join(" "));
-    assert_eq!(columns("size"), "64 64 64 64 1048576 1048576 1048576 1048576");
-    assert_eq!(columns("depth"), "1 1 4 4 1 1 4 4");
+    let (short, long) = ("\"write\" \"read\" \"send\"", "\"write\" \"read\"");
+    let ops = [short, short, long, long, "\"latency\" \"fetch_add\""].join(" ");
+    assert_eq!(columns("op"), ops);
+    assert_eq!(columns("size"), "64 64 64 64 64 64 1048576 1048576 1048576 1048576 8 8");
+    assert_eq!(columns("depth"), "1 1 1 4 4 4 1 1 4 4 1 4");
+    assert_eq!(columns("threads"), "1 1 1 1 1 1 1 1 1 1 1 4");
     assert!(rows.iter().all(|row| row["ns_per_task"].as_f64().unwrap() > 0.0), "{rows:?}");
     assert!(rows.iter().all(|row| row["p50_ns"].as_u64().unwrap() > 0), "{rows:?}");
 }
@@ -493,12 +513,17 @@ fn frames_are_measured_from_queue_to_queue() {
     let folder = folder("bench eth");
     let mut bench = softdpu(&folder);
     bench.args(["bench", "eth", "--json", "--seconds", "0.02", "--depth", "1,4", "--wait", "both"]);
-    let document = json(&ok(&mut bench));
+    // Without tools of others.
+    let document = json(&ok(bench.env("PATH", "")));
     let rows = document["rows"].as_array().unwrap();
     let columns = |name: &str| rows.iter().map(|row| row[name].to_string()).collect::<Vec<_>>().join(" ");
-    assert_eq!(columns("engine"), ["\"eth\""; 8].join(" "));
-    assert_eq!(columns("size"), "64 64 64 64 1514 1514 1514 1514");
-    assert_eq!(columns("depth"), "1 4 1 4 1 4 1 4");
+    assert_eq!(columns("engine"), ["\"eth\""; 10].join(" "));
+    // In this process, then to another one, with as many on the way as the wire has room for.
+    assert_eq!(columns("op"), [&["\"frame\""; 8][..], &["\"wire\""; 2]].concat().join(" "));
+    assert_eq!(columns("size"), "64 64 64 64 1514 1514 1514 1514 64 1514");
+    assert!(columns("depth").starts_with("1 4 1 4 1 4 1 4 "), "{}", columns("depth"));
+    assert_eq!(columns("yardstick"), [&["\"memcpy\""; 8][..], &["\"slots\""; 2]].concat().join(" "));
+    assert!(rows.iter().all(|row| row["beside"].is_null()), "{rows:?}");
     for row in rows {
         for name in ["ns_per_task", "yardstick_bytes_per_s", "ratio", "p50_ns"] {
             assert!(row[name].as_f64().unwrap() > 0.0, "{name} in {row}");
@@ -508,9 +533,9 @@ fn frames_are_measured_from_queue_to_queue() {
     for name in ["eth_rxq", "eth_txq"] {
         let mut bench = softdpu(&folder);
         bench.args(["bench", name, "--json", "--seconds", "0.01", "--sizes", "13,9600,9601", "--depth", "1"]);
-        let document = json(&ok(&mut bench));
+        let document = json(&ok(bench.env("PATH", "")));
         let sizes: Vec<_> = document["rows"].as_array().unwrap().iter().map(|row| &row["size"]).collect();
-        assert_eq!(sizes, [9600]);
+        assert_eq!(sizes, [9600, 9600]);
     }
     // Host functions are wired to the card's end, which is not among them.
     let error = fails(softdpu(&folder).args(["bench", "eth", "--side", "host"]), 1);

@@ -65,16 +65,20 @@ fn one(
     let parts = shape.threads as usize + 1;
     let owner = Owner::start(&options.card, reach, part * parts)?;
     let remote = RemoteMemory::import(device, &owner.letter).map_err(text)?;
-    let next = AtomicUsize::new(0);
-    let mine = || next.fetch_add(1, Ordering::Relaxed) % parts * part;
-    let made = || tasks(device, bytes, shape.depth, (&remote, mine()));
+    // Both contestants copy from the same kind of memory to the same places: a lane of each has one part.
+    let (ours, theirs) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let mine = |next: &AtomicUsize| next.fetch_add(1, Ordering::Relaxed) % parts * part;
+    let made = || tasks(device, bytes, shape.depth, (&remote, mine(&ours)));
     let names = |yardstick| Names { engine: "dma", op: "memcpy", yardstick };
     let mut row = if reach == Reach::Mapped {
         let local = || tasks_in(Memory::memfd, device, bytes, shape.depth);
         let yardstick = || Yardstick::new(local()?);
         row((session, device), options, (names("memcpy"), size, shape), made, yardstick)?
     } else {
-        let yardstick = || Ok(Direct::new(&remote, bytes, shape.depth, mine()));
+        let yardstick = || {
+            let sources = tasks_in(Memory::heap, device, bytes, shape.depth)?;
+            Ok(Direct { remote: &remote, sources, at: mine(&theirs), next: 0 })
+        };
         row((session, device), options, (names("write"), size, shape), made, yardstick)?
     };
     row.reach = Some(remote.reach().name());
@@ -116,21 +120,16 @@ fn tasks(
 /// The yardstick where memory is not mapped: the same bytes to the same places, by a call per task.
 struct Direct<'a> {
     remote: &'a RemoteMemory,
-    sources: Vec<Vec<u8>>,
+    /// Their sources.
+    sources: Vec<Memcpy>,
     at: usize,
     next: usize,
-}
-
-impl<'a> Direct<'a> {
-    fn new(remote: &'a RemoteMemory, size: usize, depth: u32, at: usize) -> Self {
-        Self { remote, sources: (0..depth).map(|i| vec![i as u8 | 1; size]).collect(), at, next: 0 }
-    }
 }
 
 impl Lane for Direct<'_> {
     fn run(&mut self, tasks: u64) -> Result<(), String> {
         for _ in 0..tasks {
-            let source = &self.sources[self.next];
+            let source = self.sources[self.next].src.as_slice().ok_or("the memory is not private")?;
             let at = self.at + self.next * source.len().next_multiple_of(64);
             self.remote.write(at, source).map_err(text)?;
             self.next = if self.next + 1 == self.sources.len() { 0 } else { self.next + 1 };

@@ -1,10 +1,11 @@
 //! The channel on the measuring bench: messages and buffers between two processes.
 //!
-//! The peer is this command once more ([`peer`]), on the card; another one is at the far end of a socket. Messages are
-//! measured against packets of a socket between two processes, buffers against the C library's memcpy into a shared
-//! mapping.
+//! The peer is this command once more ([`peer`]), on the card; another one is at the far end of a yardstick. Messages are
+//! measured against packets of a socket between two processes, buffers against copies into slots of shared memory. Either
+//! way the other process reads all that arrives.
 
 mod peer;
+mod slots;
 mod socket;
 
 use std::time::Instant;
@@ -14,20 +15,27 @@ use softdpu::comch::{Client, ConsumerId, Payload, Producer};
 use softdpu::memory::Memory;
 use softdpu::{Buf, Code, Device, ProgressEngine, Session};
 
+pub(super) use peer::Peer;
+use peer::word;
 pub(crate) use peer::{PEER, main as peer};
-use peer::{Peer, word};
+pub(super) use slots::Slots;
 use socket::Socket;
 
-use super::Row;
 use super::dma::tasks_in;
 use super::lane::{leave_out, length, text};
 use super::measure::{Lane, TimedLane, measure};
-use super::memcpy::Yardstick;
 use super::options::{Options, Wait};
+use super::{Beside, Row};
 use crate::session;
 
 /// Messages that may wait at either end, and messages of one end in flight.
 const QUEUE: u32 = 1024;
+
+/// Receives of a consumer for a producer with `depth` buffers: twice as many, so that it need not wait for those that
+/// are posted again.
+const fn receives(depth: u32) -> u32 {
+    2 * depth
+}
 
 /// What a row measures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +56,23 @@ impl Op {
             Op::Produce => "produce",
         }
     }
+
+    /// What the channel aims at, in nanoseconds per task, where a task of the yardstick takes `yardstick` of them. Of
+    /// messages it is the short ones whose rate is aimed at; those that wake a sleeper cost about the same in any size.
+    fn goal(self, wait: Wait, size: u64, yardstick: f64) -> Option<f64> {
+        match (self, wait) {
+            (Op::RoundTrip, Wait::Event) => Some(yardstick),
+            (Op::RoundTrip, Wait::Poll) if size <= SHORT => Some(yardstick / 5.0),
+            // Ten million per second.
+            (Op::Stream, _) if size <= SHORT => Some(100.0),
+            (Op::Produce, _) => Some(yardstick / 0.8),
+            _ => None,
+        }
+    }
 }
+
+/// Messages of a cache line.
+const SHORT: u64 = 64;
 
 /// All rows that the options ask for: short sizes as messages, longer ones as buffers.
 pub(crate) fn rows(machine: &Machine, options: &Options) -> Result<Vec<Row>, String> {
@@ -72,7 +96,7 @@ pub(crate) fn rows(machine: &Machine, options: &Options) -> Result<Vec<Row>, Str
             one(&session, &host, options, (op, wait), (size, depth)).map(|row| rows.push(row))
         };
         if size <= most.min(1024) {
-            options.waits.iter().try_for_each(|&wait| one(Op::RoundTrip, wait, 1))?;
+            options.message_waits.iter().try_for_each(|&wait| one(Op::RoundTrip, wait, 1))?;
             one(Op::Stream, Wait::Poll, QUEUE)?;
         } else if size <= longest {
             one(Op::Produce, Wait::Poll, deepest)?;
@@ -97,11 +121,17 @@ fn one(
         Op::RoundTrip => (measure(1, options.time, || ends().map(RoundTrips), socket)?, "seqpacket"),
         Op::Stream => (measure(1, options.time, || ends().map(Stream), socket)?, "seqpacket"),
         Op::Produce => {
-            let copies = || Yardstick::new(tasks_in(Memory::memfd, host, bytes, depth)?);
-            (measure(1, options.time, || ends().and_then(Produce::new), copies)?, "memcpy")
+            let slots = || Slots::new(options, bytes, depth);
+            (measure(1, options.time, || ends().and_then(Produce::new), slots)?, "slots")
         }
     };
     let per_second = |ns: f64| size as f64 / ns * 1e9;
+    let goal = op.goal(wait, size, measured.yardstick_ns).map(|ns| Beside {
+        tool: "goal",
+        ns_per_task: ns,
+        bytes_per_s: per_second(ns),
+        ratio: ns / measured.engine_ns,
+    });
     Ok(Row {
         engine: EngineKind::Comch.name(),
         op: op.name(),
@@ -119,7 +149,7 @@ fn one(
         p99_ns: measured.p99_ns,
         p999_ns: measured.p999_ns,
         reach: None,
-        beside: Vec::new(),
+        beside: goal.into_iter().collect(),
     })
 }
 

@@ -1,18 +1,23 @@
-//! Ethernet queues on the measuring bench: frames out of a send queue, over the wire of two ports, into a receive queue,
-//! all in this process and on one thread.
+//! Ethernet queues on the measuring bench: frames out of a send queue, over the wire of two ports, into a receive queue;
+//! in this process and on one thread, or of another process ([`wire`]).
 //!
-//! A frame is copied twice, into the wire and out of it; the yardstick is one memcpy of as many bytes. Frames per second
+//! In one process a frame is copied twice, into the wire and out of it; the yardstick is one memcpy of as many bytes. Frames per second
 //! are what the time per task says.
+
+mod memif;
+mod queues;
+mod wire;
 
 use std::time::{Duration, Instant};
 
 use softdpu::card::{EngineKind, Function, Machine};
-use softdpu::eth::{
-    self, Checksums, EthTxq, Frame, Receiver, ReceiverConfig, Rules, RxCaps, Send, TxCaps, TxConfig,
-};
-use softdpu::memory::{BufPool, Memory};
-use softdpu::{Access, Context, Device, ProgressEngine, Session};
+use softdpu::eth::{self, Frame, RxCaps, TxCaps};
+use softdpu::memory::Memory;
+use softdpu::{Device, Session};
 use softdpu_card::Backend;
+
+use queues::Queues;
+pub(super) use wire::serve;
 
 use super::Row;
 use super::dma::tasks_in;
@@ -49,7 +54,7 @@ pub(crate) fn rows(machine: &Machine, options: &Options) -> Result<Vec<Row>, Str
     let (here, there) = (open(here)?, open(there)?);
     let (tx, rx) = (TxCaps::of(here.function()).map_err(text)?, RxCaps::of(there.function()).map_err(text)?);
     let longest = tx.max_packet_size.min(rx.max_packet_size);
-    let deepest = tx.max_burst_size.min(rx.max_burst_size);
+    let limits = Limits { longest, deepest: tx.max_burst_size.min(rx.max_burst_size) };
     let mut rows = Vec::new();
     for &size in &options.frame_sizes {
         if !(SHORTEST..=u64::from(longest)).contains(&size) {
@@ -57,14 +62,30 @@ pub(crate) fn rows(machine: &Machine, options: &Options) -> Result<Vec<Row>, Str
             continue;
         }
         let bytes = length(size)?;
-        let room = u32::try_from(MOST_ON_THE_WAY / size).unwrap_or(u32::MAX).min(deepest);
         for &wait in &options.waits {
-            for depth in options.depths.iter().map(|depth| *depth.min(&room)) {
+            for depth in options.depths.iter().map(|depth| *depth.min(&limits.room(size))) {
                 rows.push(one(&session, (&here, &there), options, (wait, bytes, depth))?);
             }
         }
     }
+    rows.extend(wire::rows(&session, (&here, &there), options, limits)?);
     Ok(rows)
+}
+
+/// What both ports can do.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// Bytes of the longest frame.
+    longest: u32,
+    /// Most frames of a queue at once.
+    deepest: u32,
+}
+
+impl Limits {
+    /// Frames of a size that may be on the way.
+    fn room(self, size: u64) -> u32 {
+        u32::try_from(MOST_ON_THE_WAY / size).unwrap_or(u32::MAX).min(self.deepest)
+    }
 }
 
 /// Two functions with a wire between their ports, or one whose port is wired to itself.
@@ -112,14 +133,9 @@ fn one(
     })
 }
 
-/// Both queues.
+/// Both queues of this process.
 struct Frames {
-    // Before their engine.
-    sender: Context<EthTxq>,
-    receiver: Receiver,
-    pe: ProgressEngine,
-    /// Its buffers hold frames already.
-    pool: BufPool,
+    queues: Queues,
     there: Device,
     arrived: Vec<Frame>,
     wait: Wait,
@@ -133,53 +149,24 @@ impl Frames {
         (here, there): (&Device, &Device),
         (wait, bytes, depth): (Wait, usize, u32),
     ) -> Result<Self, String> {
-        let mut pe = ProgressEngine::new(session).map_err(text)?;
-        // Those that fly and those that arrived; a send may be reported after its frame is there.
-        let count = 4 * depth as usize;
-        let stride = bytes.next_multiple_of(64);
-        let memory = Memory::heap(count * stride).access(Access::LOCAL_READ_WRITE);
-        let memory = memory.register(&[here.shared(), there.shared()]).map_err(text)?;
-        let pool = memory.pool(stride).map_err(|e| e.to_string())?;
-        let mut bufs: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
-        let mut frame = vec![1; bytes];
-        frame[..SHORTEST as usize].copy_from_slice(&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x88, 0xb5]);
-        bufs.iter_mut().try_for_each(|buf| buf.push_slice(&frame)).map_err(|e| e.to_string())?;
-        drop(bufs);
-        let config = TxConfig { tasks: depth, ..TxConfig::default() };
-        let sender = Context::<EthTxq>::start(&mut pe, here, config);
-        let sender = sender.and_then(|starting| starting.wait(&mut pe)).map_err(text)?;
-        let config = ReceiverConfig { depth: depth as usize, ..ReceiverConfig::default() };
-        let receiver = Receiver::start(&mut pe, there, pool.clone(), config).map_err(text)?;
-        let rules = receiver.number().and_then(|number| Rules::all_to(number).compile()).map_err(text)?;
-        eth::port(there).steer(Some(rules.into()));
+        let queues = Queues::new(session, (here, there), bytes, depth)?;
         let arrived = Vec::with_capacity(depth as usize);
-        let there = there.clone();
-        let mut lane = Self { sender, receiver, pe, pool, there, arrived, wait: Wait::Poll, bytes, depth };
+        let mut lane = Self { queues, there: there.clone(), arrived, wait: Wait::Poll, bytes, depth };
         // Once one has come through, sleeping until the next one is safe.
         lane.frames(1, 1)?;
         lane.wait = wait;
         Ok(lane)
     }
 
-    /// Sends one frame, unless a send that has arrived was not reported yet.
-    fn send(&mut self) -> Result<bool, String> {
-        if self.sender.is_full() {
-            return Ok(false);
-        }
-        let Some(mut frame) = self.pool.take() else { return Ok(false) };
-        frame.set_data(..self.bytes).map_err(|e| e.to_string())?;
-        let task = Send { frame, checksums: Checksums::NONE };
-        self.sender.post(task).map(|()| true).map_err(|refused| text(refused.error))
-    }
-
     /// How many frames have arrived since the last time. `flying`: some are on the way.
     fn receive(&mut self, flying: bool) -> Result<u64, String> {
+        let Queues { pe, sender, receiver, .. } = &mut self.queues;
         match self.wait {
-            Wait::Poll => drop(self.pe.progress()),
-            Wait::Event if flying => self.arrived.extend(self.pe.run(self.receiver.next())),
-            Wait::Event => self.pe.run(self.sender.ready()).map_err(text)?,
+            Wait::Poll => drop(pe.progress()),
+            Wait::Event if flying => self.arrived.extend(pe.run(receiver.next())),
+            Wait::Event => pe.run(sender.ready()).map_err(text)?,
         }
-        self.receiver.take(&mut self.arrived, self.depth as usize);
+        receiver.take(&mut self.arrived, self.depth as usize);
         // Whoever else sends to this port does not count.
         let ours = self.arrived.iter().filter(|frame| frame.buf.data_len() == self.bytes).count();
         self.arrived.clear();
@@ -191,7 +178,7 @@ impl Frames {
         let (mut sent, mut arrived) = (0, 0);
         let (mut idle, mut since) = (0u32, Instant::now());
         while arrived < count {
-            while sent < count && sent - arrived < depth && self.send()? {
+            while sent < count && sent - arrived < depth && self.queues.send(self.bytes, &[])? {
                 sent += 1;
             }
             let got = self.receive(sent > arrived)?;
@@ -215,12 +202,6 @@ impl Frames {
             "{missing} frames of {bytes} bytes did not arrive at {} within {PATIENCE:?}",
             port.name()
         ))
-    }
-}
-
-impl Drop for Frames {
-    fn drop(&mut self) {
-        eth::port(&self.there).steer(None);
     }
 }
 

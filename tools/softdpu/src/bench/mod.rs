@@ -62,12 +62,12 @@ pub(crate) struct Row {
     /// How the other process's memory was reached, if there was one: `mapped`, `kernel` or `worker`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reach: Option<&'static str>,
-    /// What tools of others make of the same, if they are installed.
+    /// What tools of others make of the same, if they are installed, and what is aimed at.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) beside: Vec<Beside>,
 }
 
-/// The figure of somebody else's tool, measured in turn with the row.
+/// The figure of somebody else's tool, measured in turn with the row; as `goal` what the row aims at.
 #[derive(Debug, Serialize)]
 pub(crate) struct Beside {
     pub(crate) tool: &'static str,

@@ -19,16 +19,20 @@ Usage: softdpu bench [OPTIONS] ENGINE
 
 ENGINE is aes_gcm, comch, compress, dma, erasure_coding (or ec), eth (or eth_rxq, eth_txq), rdma, sha, or all for every
 engine of this version.
-comch measures between two processes: sizes up to 1K as messages (--wait event: while both sleep), longer ones as
-buffers from a producer to a consumer. rdma measures writes and reads in memory of another process, all tasks of a row
-on the same bytes; where ucx_perftest is installed, in turn with that. eth measures frames from a send queue to a
-receive queue over the wire of two ports.
+comch measures between two processes: sizes up to 1K as messages, there and back (while both look, and while both
+sleep) and one way, against packets of a socket; longer ones as buffers from a producer to a consumer, against copies
+into slots of shared memory that the other process reads. Beside it stands what is aimed at. rdma measures writes
+and reads in memory of another process and messages of up to 1K to it, all tasks of a row on the same bytes; the latency
+of 8 bytes, which the other process answers; and additions of four processes to one word, beside what is aimed at. Where
+ucx_perftest is installed, its puts, gets and active messages are measured in turn with that. eth measures frames from
+a send queue to a receive queue over the wire of two ports: in this process, then into another one, against copies into
+slots as above and, where dpdk-testpmd is installed, in turn with its memif devices.
 
 Options:
   --sizes LIST                bytes per task, with K, M or G (default 64,4K,64K,1M,4M; eth 64,1514)
   --depth LIST                tasks in flight (default 1,32)
   --threads LIST              threads, each with its own context (default 1)
-  --wait poll|event|both      look for completions all the time, or sleep until told (default poll)
+  --wait poll|event|both      look for completions all the time, or sleep until told (default poll; comch both)
   --face handler|future|both  how the program is told (default handler)
   --seconds N                 time per row (default 0.5)
   --between-processes         dma alone: into memory that a second process exports, which sleeps meanwhile
@@ -62,6 +66,8 @@ pub(crate) struct Options {
     pub(crate) depths: Vec<u32>,
     pub(crate) threads: Vec<u32>,
     pub(crate) waits: Vec<Wait>,
+    /// The same for messages between processes: both, unless one is asked for.
+    pub(crate) message_waits: Vec<Wait>,
     pub(crate) faces: Vec<Face>,
     pub(crate) time: Duration,
     /// The ways to another process's memory that are measured; none: within this process.
@@ -112,6 +118,7 @@ impl Options {
             depths: vec![1, 32],
             threads: vec![1],
             waits: vec![Wait::Poll],
+            message_waits: vec![Wait::Poll, Wait::Event],
             faces: vec![Face::Handler],
             time: Duration::from_millis(500),
             reaches: Vec::new(),
@@ -133,6 +140,7 @@ impl Options {
                 Long("wait") => {
                     let all = [("poll", Wait::Poll), ("event", Wait::Event)];
                     options.waits = choice(&arguments.value()?, "--wait", &all)?;
+                    options.message_waits.clone_from(&options.waits);
                 }
                 Long("face") => {
                     let all = [("handler", Face::Handler), ("future", Face::Future)];

@@ -1,109 +1,163 @@
-//! RDMA on the measuring bench: one-sided writes and reads in memory of another process.
+//! RDMA on the measuring bench: memory of another process is written, read and added to, and messages are sent.
 //!
-//! The peer is this command once more: it lends memory and then sleeps, as it may. What the initiator does is measured
-//! against the C library's memcpy into memory of the same kind, and beside that against the tool of another library
-//! ([`others`]). All tasks of a row use the same window at either end, as such tools do.
+//! The peers are this command once more ([`peer`]). What the initiator does is measured against what processors do without
+//! an engine: the C library's memcpy into memory of the same kind, plain writes there and back, additions while nobody
+//! else adds. Beside that stands the tool of another library ([`others`]). All tasks of a row use the same window at
+//! either end, as such tools do.
 
+mod contended;
+mod end;
 mod others;
+mod peer;
 
-use std::io::{BufRead, BufReader, Write as _};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::collections::VecDeque;
 use std::time::Instant;
 
-use lexopt::Parser;
 use softdpu::card::{EngineKind, Machine, Side};
 use softdpu::memory::Memory;
-use softdpu::rdma::{Connection, Endpoint, Options as EndOptions, Rdma, Read, Write};
-use softdpu::{
-    Access, Buf, Context, Device, InFlight, ProgressEngine, RemoteBuf, RemoteMemory, Session, Task,
-};
+use softdpu::rdma::{FetchAdd, Rdma, Read, Send, Write};
+use softdpu::{Buf, Device, InFlight, RemoteBuf, Session, Task};
 
 use super::dma::tasks_in;
 use super::lane::{leave_out, length, text};
-use super::measure::{Lane, TimedLane, measure};
+use super::measure::{Lane, Measured, TimedLane, measure};
 use super::memcpy::Yardstick;
 use super::options::Options;
 use super::{Beside, Row};
-use crate::card::CardOptions;
-use crate::message::{Failure, Outcome};
 use crate::session;
+use end::{End, Half, Plan};
+pub(crate) use peer::{PEER, main as peer};
+use peer::{Peer, Role};
 
 /// Turns of a row and another tool, if there is one.
 const TURNS: u32 = 3;
 /// Most transfers that such a tool is asked for per turn.
 const MOST: u64 = 20_000_000;
+/// Messages are measured up to this size.
+const MOST_MESSAGE: u64 = 1024;
+/// Receives that a peer has posted for messages.
+const RECEIVES: u32 = 256;
+/// Bytes of a word that is waited for, or added to.
+const WORD: usize = 8;
+/// Where, in memory that is written, words to be sent lie.
+const PLACES: usize = 64;
 
-/// The sub-command that peers are started with; not for people.
-pub(crate) const PEER: &str = "bench-rdma-peer";
+/// What all rows are made with.
+#[derive(Clone, Copy)]
+struct With<'a> {
+    session: &'a Session,
+    device: &'a Device,
+    options: &'a Options,
+    /// Is there another tool?
+    others: bool,
+}
 
-/// All rows that the options ask for: per size and depth a write and a read, on one thread.
+/// All rows that the options ask for, on one thread: per size and depth a write, a read and, of short ones, a message;
+/// then the latency of a word, and a word that several processes add to.
 pub(crate) fn rows(machine: &Machine, options: &Options) -> Result<Vec<Row>, String> {
     let session = session::open(machine.clone());
     let device = open(&session, machine, Side::Host)?;
     let longest = u64::from(device.function().limits().rdma.max_message_size);
-    let mut rows = Vec::new();
     let others = others::is_installed();
     if !others {
         eprintln!("softdpu: rdma stands alone: {} is not installed", others::UCX);
     }
+    let with = With { session: &session, device: &device, options, others };
+    let mut rows = Vec::new();
     for &size in &options.sizes {
         if size > longest {
             leave_out("rdma", size, format_args!("the device takes at most {longest} bytes per task"));
             continue;
         }
         for &depth in &options.depths {
-            let at = (size, depth);
-            rows.push(one::<Write>((&session, &device), options, ("write", others), at)?);
-            rows.push(one::<Read>((&session, &device), options, ("read", others), at)?);
+            rows.push(with.transfers::<Write>(size, depth)?);
+            rows.push(with.transfers::<Read>(size, depth)?);
+            if size <= MOST_MESSAGE {
+                rows.push(with.transfers::<Send>(size, depth)?);
+            }
         }
     }
+    rows.push(with.latency()?);
+    rows.push(contended::contended(with)?);
     Ok(rows)
 }
 
-fn one<T: OneSided>(
-    (session, device): (&Session, &Device),
-    options: &Options,
-    (op, others): (&'static str, bool),
-    (size, depth): (u64, u32),
-) -> Result<Row, String> {
-    let bytes = length(size)?;
-    let lane = || End::<T>::new(session, device, options, bytes, depth);
-    let copies = || Yardstick::new(tasks_in(Memory::memfd, device, bytes, 1)?);
-    let per_second = |ns: f64| size as f64 / ns * 1e9;
-    let turns = if others { TURNS } else { 1 };
-    let time = options.time / turns;
-    let (mut measured, mut theirs) = (Vec::new(), Vec::new());
-    for _ in 0..turns {
-        let turn = measure(1, time, lane, copies)?;
-        if others {
-            // As long as the row's tasks took, without the yardstick.
-            let count = (time.as_nanos() as f64 / 2.0 / turn.engine_ns) as u64;
-            let ns = others::measure(op, bytes, depth, count.clamp(100, MOST))?;
-            theirs.push((ns / turn.engine_ns, ns));
-        }
-        measured.push(turn);
+impl With<'_> {
+    fn transfers<T: Transfer>(self, size: u64, depth: u32) -> Result<Row, String> {
+        let bytes = length(size)?;
+        let lane = || Transfers::<T>::new(self, bytes, depth);
+        let copies = || Yardstick::new(tasks_in(Memory::memfd, self.device, bytes, 1)?);
+        self.row((T::OP, "memcpy"), (size, depth), lane, copies)
     }
-    // The middle one of an odd number.
-    measured.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
-    theirs.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let beside = theirs.get(theirs.len() / 2).map(|&(ratio, ns)| Beside {
-        tool: others::UCX,
-        ns_per_task: ns,
-        bytes_per_s: per_second(ns),
+
+    /// How long a word takes to the other process, whose answer is waited for: half of a round.
+    fn latency(self) -> Result<Row, String> {
+        let rounds = |plain| move || Rounds::new(self, plain);
+        self.row(("latency", "plain_write"), (WORD as u64, 1), rounds(false), rounds(true))
+    }
+
+    fn row<E: TimedLane, Y: Lane>(
+        self,
+        (op, yardstick): (&'static str, &'static str),
+        (size, depth): (u64, u32),
+        lane: impl Fn() -> Result<E, String> + Sync,
+        against: impl Fn() -> Result<Y, String> + Sync,
+    ) -> Result<Row, String> {
+        let turns = if self.others { TURNS } else { 1 };
+        let time = self.options.time / turns;
+        let (mut measured, mut theirs) = (Vec::new(), Vec::new());
+        for _ in 0..turns {
+            let turn = measure(1, time, &lane, &against)?;
+            if self.others {
+                // As many as the row's tasks were, without the yardstick.
+                let count = ((time.as_nanos() as f64 / 2.0 / turn.engine_ns) as u64).clamp(100, MOST);
+                let ours = alone(&mut lane()?, count)?;
+                let ns = others::measure(op, length(size)?, depth, count)?;
+                theirs.push((ns / ours, ns));
+            }
+            measured.push(turn);
+        }
+        // The middle one of an odd number.
+        measured.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        theirs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let beside = theirs.get(theirs.len() / 2).map(|&(ratio, ns)| (others::UCX, ns, ratio));
+        Ok(row((op, yardstick), (size, depth, 1), measured[measured.len() / 2], beside))
+    }
+}
+
+/// Nanoseconds per task of one run, as another tool measures: nothing else washes the caches meanwhile.
+fn alone(lane: &mut impl Lane, count: u64) -> Result<f64, String> {
+    lane.run(others::warm_up(count))?;
+    let start = Instant::now();
+    lane.run(count)?;
+    Ok(start.elapsed().as_nanos() as f64 / count as f64)
+}
+
+/// A row of the table; `beside` is a name, nanoseconds per task of one thread, and the ratio to that.
+fn row(
+    (op, yardstick): (&'static str, &'static str),
+    (size, depth, threads): (u64, u32, u32),
+    measured: Measured,
+    beside: Option<(&'static str, f64, f64)>,
+) -> Row {
+    let per_second = |ns: f64| size as f64 * f64::from(threads) / ns * 1e9;
+    let beside = beside.map(|(tool, ns_per_task, ratio)| Beside {
+        tool,
+        ns_per_task,
+        bytes_per_s: per_second(ns_per_task),
         ratio,
     });
-    let measured = measured[measured.len() / 2];
-    Ok(Row {
+    Row {
         engine: EngineKind::Rdma.name(),
         op,
         size,
         depth,
-        threads: 1,
+        threads,
         face: "call",
         wait: "poll",
         ns_per_task: measured.engine_ns,
         bytes_per_s: per_second(measured.engine_ns),
-        yardstick: "memcpy",
+        yardstick,
         yardstick_bytes_per_s: per_second(measured.yardstick_ns),
         ratio: measured.ratio,
         p50_ns: measured.p50_ns,
@@ -111,7 +165,7 @@ fn one<T: OneSided>(
         p999_ns: measured.p999_ns,
         reach: None,
         beside: beside.into_iter().collect(),
-    })
+    }
 }
 
 /// The first function of a side that has RDMA; any one where the side is not seen.
@@ -122,26 +176,47 @@ fn open(session: &Session, machine: &Machine, side: Side) -> Result<Device, Stri
     session.device(&function.pci().to_string()).and_then(|d| d.open()).map_err(text)
 }
 
+/// A process in this role, and this end of a connection to it.
+fn connect(with: With<'_>, role: Role, (here, there): (Plan, Plan)) -> Result<(End, Peer), String> {
+    let mut peer = Peer::start(&with.options.card, role, there)?;
+    let half = Half::new(with.session, with.device, here)?;
+    let card = peer.line()?;
+    half.cards().iter().try_for_each(|card| peer.tell(card))?;
+    let end = half.join(with.device, &[card])?;
+    peer.ready()?;
+    Ok((end, peer))
+}
+
 /// A task between a window here and one there.
-trait OneSided: Task<Engine = Rdma> {
-    fn between(connection: &Connection, here: Buf, there: RemoteBuf) -> Result<Self, String>;
+trait Transfer: Task<Engine = Rdma> {
+    const OP: &'static str;
+    /// What the peer does meanwhile, and how many receives it posts.
+    const PEER: (Role, u32);
+
+    fn between(end: &End, here: Buf, there: RemoteBuf) -> Result<Self, String>;
     /// As it was before it ran.
     fn renew(&mut self);
 }
 
-impl OneSided for Write {
-    fn between(connection: &Connection, here: Buf, there: RemoteBuf) -> Result<Self, String> {
-        Ok(Write { to: connection.target(), src: here, dst: there, immediate: None })
+impl Transfer for Write {
+    const OP: &'static str = "write";
+    const PEER: (Role, u32) = (Role::Lend, 1);
+
+    fn between(end: &End, here: Buf, there: RemoteBuf) -> Result<Self, String> {
+        Ok(Write { to: end.connections[0].target(), src: here, dst: there, immediate: None })
     }
 
     fn renew(&mut self) {}
 }
 
-impl OneSided for Read {
-    fn between(connection: &Connection, mut here: Buf, mut there: RemoteBuf) -> Result<Self, String> {
+impl Transfer for Read {
+    const OP: &'static str = "read";
+    const PEER: (Role, u32) = (Role::Lend, 1);
+
+    fn between(end: &End, mut here: Buf, mut there: RemoteBuf) -> Result<Self, String> {
         here.reset();
         there.set_data(..).map_err(|e| e.to_string())?;
-        Ok(Read { from: connection.target(), src: there, dst: here })
+        Ok(Read { from: end.connections[0].target(), src: there, dst: here })
     }
 
     fn renew(&mut self) {
@@ -149,181 +224,169 @@ impl OneSided for Read {
     }
 }
 
-/// This end of a connection, its tasks, and the process at the other end.
-struct End<T: Task> {
-    // Before its engine, and that before the peer.
-    context: Context<Rdma>,
-    pe: ProgressEngine,
+impl Transfer for Send {
+    const OP: &'static str = "send";
+    const PEER: (Role, u32) = (Role::Take, RECEIVES);
+
+    fn between(end: &End, here: Buf, _: RemoteBuf) -> Result<Self, String> {
+        Ok(Send { to: end.connections[0].target(), src: Some(here), immediate: None })
+    }
+
+    fn renew(&mut self) {}
+}
+
+impl Transfer for FetchAdd {
+    const OP: &'static str = "fetch_add";
+    const PEER: (Role, u32) = (Role::Lend, 1);
+
+    fn between(end: &End, _: Buf, there: RemoteBuf) -> Result<Self, String> {
+        Ok(FetchAdd { to: end.connections[0].target(), word: there, add: 1 })
+    }
+
+    fn renew(&mut self) {}
+}
+
+/// Tasks of one kind, some in flight.
+struct Transfers<T: Task> {
+    // Before the peer.
+    end: End,
     tasks: Vec<T>,
-    flying: Vec<(InFlight<T>, Instant)>,
-    _connection: Connection,
-    _remote: RemoteMemory,
     _peer: Peer,
 }
 
-impl<T: OneSided> End<T> {
-    fn new(
-        session: &Session,
-        device: &Device,
-        options: &Options,
-        bytes: usize,
-        depth: u32,
-    ) -> Result<Self, String> {
+impl<T: Transfer> Transfers<T> {
+    fn new(with: With<'_>, bytes: usize, depth: u32) -> Result<Self, String> {
         let stride = bytes.next_multiple_of(64);
-        let mut peer = Peer::start(&options.card, stride)?;
-        let mut pe = ProgressEngine::new(session).map_err(text)?;
-        let ends = EndOptions { sends: depth, ..EndOptions::default() };
-        let endpoint = Endpoint::new(device, ends).map_err(text)?;
-        let context = Context::start(&mut pe, device, endpoint.config());
-        let context = context.and_then(|start| start.wait(&mut pe)).map_err(text)?;
-        let connection = endpoint.export().map_err(text)?;
-        let (description, letter) = (peer.line()?, peer.line()?);
-        connection.join(&description).map_err(text)?;
-        peer.tell(connection.description())?;
-        let remote = RemoteMemory::import(device, &letter).map_err(text)?;
-        let here = Memory::memfd(stride).access(Access::LOCAL_READ_WRITE).register(&[device.shared()]);
-        let here = here.map_err(text)?;
-        let task = |_| {
-            let mut near = here.alias(..bytes).map_err(|e| e.to_string())?;
-            // Pages that were never written would all be the one zero page.
-            near.write_at(0, &vec![1; bytes]).map_err(|e| e.to_string())?;
-            near.set_data(..).map_err(|e| e.to_string())?;
-            let far = remote.buf(..bytes).map_err(|e| e.to_string())?;
-            T::between(&connection, near, far)
-        };
-        let tasks = (0..depth).map(task).collect::<Result<Vec<_>, String>>()?;
-        let flying = Vec::with_capacity(tasks.len());
-        Ok(Self { context, pe, tasks, flying, _connection: connection, _remote: remote, _peer: peer })
+        let (role, receives) = T::PEER;
+        let here = Plan { bytes: stride, depth, links: 1 };
+        let there = Plan { bytes: stride * receives as usize, depth: receives, links: 1 };
+        let (end, peer) = connect(with, role, (here, there))?;
+        Self::over((end, peer), bytes, depth)
     }
 
-    fn go(&mut self, tasks: u64, mut note: impl FnMut(Instant)) -> Result<(), String> {
+    /// As many as fly at once, between the beginnings of the memory of either end.
+    fn over((end, peer): (End, Peer), bytes: usize, depth: u32) -> Result<Self, String> {
+        let task = |_| {
+            let mut near = end.memory.alias(..bytes).map_err(|e| e.to_string())?;
+            near.set_data(..).map_err(|e| e.to_string())?;
+            let far = end.remote.buf(..bytes).map_err(|e| e.to_string())?;
+            T::between(&end, near, far)
+        };
+        let tasks = (0..depth).map(task).collect::<Result<Vec<_>, String>>()?;
+        Ok(Self { end, tasks, _peer: peer })
+    }
+
+    /// Tasks of one connection come back in the order in which they were submitted, so the oldest is the one to ask for.
+    /// `start` and `note` stand for the clock, which costs as much as a short task: rates are measured without.
+    fn go<S>(&mut self, tasks: u64, start: impl Fn() -> S, mut note: impl FnMut(S)) -> Result<(), String> {
+        let Self { end, tasks: idle, .. } = self;
         let mut left = tasks;
-        while left > 0 || !self.flying.is_empty() {
+        let mut flying: VecDeque<(InFlight<T>, S)> = VecDeque::with_capacity(idle.len());
+        loop {
             while left > 0
-                && let Some(task) = self.tasks.pop()
+                && let Some(task) = idle.pop()
             {
-                let began = Instant::now();
-                let flying = self.context.submit(task).map_err(|refused| text(refused.error))?;
-                self.flying.push((flying, began));
+                let began = start();
+                let flight = end.context.submit(task).map_err(|refused| text(refused.error))?;
+                flying.push_back((flight, began));
                 left -= 1;
             }
-            self.pe.progress();
-            for at in (0..self.flying.len()).rev() {
-                if !self.flying[at].0.is_done() {
-                    continue;
-                }
-                let (flying, began) = self.flying.swap_remove(at);
-                if let Ok(done) = flying.try_take() {
+            if flying.is_empty() {
+                return Ok(());
+            }
+            end.pe.progress();
+            while let Some((flight, began)) = flying.pop_front_if(|(flight, _)| flight.is_done()) {
+                if let Ok(done) = flight.try_take() {
                     done.result.map_err(text)?;
                     note(began);
                     let mut task = done.task;
                     task.renew();
-                    self.tasks.push(task);
+                    idle.push(task);
                 }
+            }
+        }
+    }
+}
+
+impl<T: Transfer> Lane for Transfers<T> {
+    fn run(&mut self, tasks: u64) -> Result<(), String> {
+        self.go(tasks, || (), |()| ())
+    }
+}
+
+impl<T: Transfer> TimedLane for Transfers<T> {
+    fn timed(&mut self, tasks: u64, latencies: &mut Vec<u64>) -> Result<(), String> {
+        self.go(tasks, Instant::now, |began| latencies.push(began.elapsed().as_nanos() as u64))
+    }
+}
+
+/// A word there, and its answer back: by tasks, or by plain writes into the other process's memory.
+struct Rounds {
+    // Before the peer.
+    end: End,
+    task: Option<Write>,
+    place: Buf,
+    number: u64,
+    _peer: Peer,
+}
+
+impl Rounds {
+    fn new(with: With<'_>, plain: bool) -> Result<Self, String> {
+        let plan = Plan { bytes: PLACES + WORD, depth: 1, links: 1 };
+        let (end, peer) = connect(with, Role::Answer, (plan, plan))?;
+        let at = if plain { WORD } else { 0 };
+        let place = end.memory.alias(at..at + WORD).map_err(|e| e.to_string())?;
+        let mut src = end.memory.alias(PLACES..).map_err(|e| e.to_string())?;
+        src.set_data(..).map_err(|e| e.to_string())?;
+        let dst = end.remote.buf(..WORD).map_err(|e| e.to_string())?;
+        let task = Write { to: end.connections[0].target(), src, dst, immediate: None };
+        let task = (!plain).then_some(task);
+        Ok(Self { end, task, place, number: 0, _peer: peer })
+    }
+
+    fn once(&mut self) -> Result<(), String> {
+        let Self { end, task, place, number, .. } = self;
+        *number += 1;
+        let word = number.to_ne_bytes();
+        if let Some(mut write) = task.take() {
+            write.src.write_at(0, &word).map_err(|e| e.to_string())?;
+            let flight = end.context.submit(write).map_err(|refused| text(refused.error))?;
+            while !flight.is_done() {
+                end.pe.progress();
+            }
+            let done = flight.try_take().map_err(|_| "a task that is back is not there")?;
+            done.result.map_err(text)?;
+            *task = Some(done.task);
+        } else {
+            end.remote.write(WORD, &word).map_err(text)?;
+        }
+        let mut now = [0; WORD];
+        let mut looks = 0u32;
+        while now != word {
+            place.read_at(0, &mut now).map_err(|e| e.to_string())?;
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(1 << 20) && !end.connections[0].is_connected() {
+                return Err("the second process has ended".to_owned());
             }
         }
         Ok(())
     }
 }
 
-impl<T: OneSided> Lane for End<T> {
+impl Lane for Rounds {
     fn run(&mut self, tasks: u64) -> Result<(), String> {
-        self.go(tasks, |_| ())
+        // There and back are two.
+        (0..tasks.div_ceil(2)).try_for_each(|_| self.once())
     }
 }
 
-impl<T: OneSided> TimedLane for End<T> {
+impl TimedLane for Rounds {
     fn timed(&mut self, tasks: u64, latencies: &mut Vec<u64>) -> Result<(), String> {
-        self.go(tasks, |began| latencies.push(began.elapsed().as_nanos() as u64))
+        (0..tasks.div_ceil(2)).try_for_each(|_| {
+            let began = Instant::now();
+            self.once()?;
+            latencies.push(began.elapsed().as_nanos() as u64 / 2);
+            Ok(())
+        })
     }
-}
-
-/// A process that lends memory and sleeps; it ends with this.
-struct Peer {
-    process: Child,
-    output: BufReader<ChildStdout>,
-}
-
-impl Peer {
-    fn start(card: &CardOptions, len: usize) -> Result<Self, String> {
-        let command = std::env::current_exe().map_err(|e| format!("this command is not found: {e}"))?;
-        let mut started = Command::new(command);
-        started.args([PEER, &len.to_string()]).envs(card.environment());
-        let process = started.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let mut process = process.map_err(|e| format!("no second process: {e}"))?;
-        let output = process.stdout.take().ok_or("the second process has no output")?;
-        Ok(Self { process, output: BufReader::new(output) })
-    }
-
-    /// The bytes it says next.
-    fn line(&mut self) -> Result<Vec<u8>, String> {
-        let mut line = String::new();
-        let read = self.output.read_line(&mut line);
-        match read.map(|_| unhex(&line)) {
-            Ok(Some(bytes)) => Ok(bytes),
-            _ => Err("the second process did not begin".to_owned()),
-        }
-    }
-
-    fn tell(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let gone = || "the second process has ended".to_owned();
-        let input = self.process.stdin.as_mut().ok_or_else(gone)?;
-        writeln!(input, "{}", hex(bytes)).map_err(|_| gone())
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        // The end of its input tells it to end.
-        drop(self.process.stdin.take());
-        let _ = self.process.wait();
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// `None` when it is none, or nothing.
-fn unhex(line: &str) -> Option<Vec<u8>> {
-    let line = line.trim();
-    let byte = |at: usize| u8::from_str_radix(line.get(at..at + 2)?, 16).ok();
-    if line.is_empty() { None } else { (0..line.len()).step_by(2).map(byte).collect() }
-}
-
-/// The peer's part; ends with its input.
-pub(crate) fn peer(mut arguments: Parser) -> Outcome {
-    let wrong = || Failure::usage(format!("{PEER}: started by 'softdpu bench' alone"));
-    let len = arguments.value().ok().and_then(|value| value.into_string().ok());
-    let len = len.and_then(|len| len.parse().ok()).ok_or_else(wrong)?;
-    lend(len).map_err(Failure::failed)?;
-    crate::output::print("")
-}
-
-fn lend(len: usize) -> Result<(), String> {
-    let machine = CardOptions::default().machine().map_err(Failure::into_text)?;
-    let session = session::open(machine.clone());
-    let device = open(&session, &machine, Side::Dpu)?;
-    let peers = Access::RDMA_READ | Access::RDMA_WRITE;
-    let memory = Memory::memfd(len).access(Access::LOCAL_READ_WRITE | peers);
-    let memory = memory.register(&[device.shared()]).map_err(text)?;
-    // Pages that were never written would cost the first tasks.
-    let mut all = memory.buf(..).map_err(|e| e.to_string())?;
-    for at in (0..len).step_by(1 << 20) {
-        all.write_at(at, &vec![0; (1 << 20).min(len - at)]).map_err(|e| e.to_string())?;
-    }
-    drop(all);
-    let mut pe = ProgressEngine::new(&session).map_err(text)?;
-    let endpoint = Endpoint::new(&device, EndOptions { peers, ..EndOptions::default() }).map_err(text)?;
-    let context = Context::<Rdma>::start(&mut pe, &device, endpoint.config());
-    let _context = context.and_then(|start| start.wait(&mut pe)).map_err(text)?;
-    let connection = endpoint.export().map_err(text)?;
-    let export = memory.export_rdma(device.shared()).map_err(text)?;
-    let lines = format!("{}\n{}\n", hex(connection.description()), hex(export.bytes()));
-    crate::output::print(&lines).map_err(Failure::into_text)?;
-    let mut input = std::io::stdin().lines();
-    let description = input.next().and_then(Result::ok).and_then(|line| unhex(&line));
-    connection.join(&description.ok_or("nobody connects")?).map_err(text)?;
-    input.for_each(drop);
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! The second process of the channel's bench: answers messages, takes buffers, or echoes packets of a socket.
+//! The second process of the channel's bench: answers messages, takes buffers, echoes packets of a socket, or reads slots.
 
 use std::io::{BufRead, BufReader};
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,7 +12,8 @@ use softdpu::memory::Memory;
 use softdpu::{Access, Code, ProgressEngine};
 
 use super::super::options::Options;
-use super::{QUEUE, open, socket};
+use super::{QUEUE, open, receives, slots, socket};
+use crate::bench::eth;
 use crate::bench::lane::text;
 use crate::card::CardOptions;
 use crate::message::{Failure, Outcome};
@@ -43,7 +44,7 @@ pub(super) mod word {
 }
 
 /// A running peer; it ends with this.
-pub(super) struct Peer {
+pub(in crate::bench) struct Peer {
     process: Child,
     name: String,
 }
@@ -60,6 +61,38 @@ impl Peer {
     /// One at the other end of a socket.
     pub(super) fn of_socket(options: &Options, end: OwnedFd) -> Result<Self, String> {
         Self::start(options, &["socket"], Stdio::from(end), String::new())
+    }
+
+    /// One that reads slots in a file of this process, when the other end of a socket tells it to.
+    pub(super) fn of_slots(
+        options: &Options,
+        file: &str,
+        bytes: usize,
+        count: u64,
+        end: OwnedFd,
+    ) -> Result<Self, String> {
+        let arguments = ["slots", file, &bytes.to_string(), &count.to_string()];
+        Self::start(options, &arguments, Stdio::from(end), String::new())
+    }
+
+    /// One that answers frames of `bytes` bytes, with queues of `depth` tasks, at this function.
+    pub(in crate::bench) fn of_frames(
+        options: &Options,
+        function: &str,
+        bytes: usize,
+        depth: u32,
+    ) -> Result<Self, String> {
+        let arguments = ["frames", function, &bytes.to_string(), &depth.to_string()];
+        Self::start(options, &arguments, Stdio::piped(), String::new())
+    }
+
+    /// # Errors
+    /// It has ended.
+    pub(in crate::bench) fn check(&mut self) -> Result<(), String> {
+        match self.process.try_wait() {
+            Ok(None) => Ok(()),
+            _ => Err("the second process has left".to_owned()),
+        }
     }
 
     fn start(options: &Options, arguments: &[&str], input: Stdio, name: String) -> Result<Self, String> {
@@ -116,6 +149,22 @@ pub(crate) fn main(mut arguments: Parser) -> Outcome {
             serve(&name, bytes, depth).map_err(Failure::failed)?;
             Ok(crate::output::print("")?)
         }
+        "slots" => {
+            let file = argument()?;
+            let bytes: usize = argument()?.parse().map_err(|_| wrong())?;
+            let count: u64 = argument()?.parse().map_err(|_| wrong())?;
+            crate::output::print(READY)?;
+            slots::serve(std::io::stdin(), &file, bytes, count).map_err(Failure::failed)?;
+            Ok(crate::output::print("")?)
+        }
+        "frames" => {
+            let function = argument()?;
+            let bytes: usize = argument()?.parse().map_err(|_| wrong())?;
+            let depth: u32 = argument()?.parse().map_err(|_| wrong())?;
+            let ready = || crate::output::print(READY).map(drop).map_err(Failure::into_text);
+            eth::serve(&function, bytes, depth, ready).map_err(Failure::failed)?;
+            Ok(crate::output::print("")?)
+        }
         _ => Err(wrong()),
     }
 }
@@ -130,8 +179,7 @@ fn serve(name: &str, bytes: usize, depth: u32) -> Result<(), String> {
     crate::output::print(READY).map_err(Failure::into_text)?;
     let connection = pe.run(server.accept()).ok_or("no client came")?;
 
-    // Twice as many receives as sends, so that the producer need not wait for those that are posted again.
-    let receives = 2 * depth;
+    let receives = receives(depth);
     let stride = bytes.next_multiple_of(64);
     let memory = Memory::heap(receives as usize * stride).access(Access::PCI_READ_WRITE);
     let memory = memory.register(&[card.shared()]).map_err(text)?;
@@ -145,8 +193,9 @@ fn serve(name: &str, bytes: usize, depth: u32) -> Result<(), String> {
         consumer.post(buf).map_err(|refused| text(refused.error))?;
     }
     let mut awake = false;
+    let mut read = vec![0; bytes];
     while connection.is_up() {
-        take(&mut pe, &connection, &consumer)?;
+        take(&mut pe, &connection, &consumer, &mut read)?;
         while let Some(message) = connection.try_recv() {
             match message.first() {
                 Some(&word::ECHO) => say(&mut pe, &connection, &message)?,
@@ -165,13 +214,19 @@ fn serve(name: &str, bytes: usize, depth: u32) -> Result<(), String> {
     Ok(())
 }
 
-/// Posts again what was filled.
-fn take(pe: &mut ProgressEngine, connection: &Connection, consumer: &Consumer) -> Result<(), String> {
+/// Reads what was filled, and posts it again.
+fn take(
+    pe: &mut ProgressEngine,
+    connection: &Connection,
+    consumer: &Consumer,
+    read: &mut [u8],
+) -> Result<(), String> {
     while let Some(arrived) = consumer.try_next() {
         // What failed is not measured, and ends with the connection.
         let Ok(delivery) = arrived else { continue };
         let asked = delivery.imm.as_bytes() == [word::ANSWER];
         if let Some(mut buf) = delivery.buf {
+            buf.read_at(0, read).map_err(|e| e.to_string())?;
             buf.reset();
             if consumer.post(buf).is_err() {
                 // The other process is through.

@@ -80,7 +80,7 @@ pub(super) fn serve(end: BorrowedFd<'_>) {
     }
 }
 
-fn put(end: BorrowedFd<'_>, packet: &[u8], spin: bool) -> Result<(), Errno> {
+pub(super) fn put(end: BorrowedFd<'_>, packet: &[u8], spin: bool) -> Result<(), Errno> {
     let flags = if spin { SendFlags::NOSIGNAL | SendFlags::DONTWAIT } else { SendFlags::NOSIGNAL };
     loop {
         match send(end, packet, flags) {
@@ -91,7 +91,7 @@ fn put(end: BorrowedFd<'_>, packet: &[u8], spin: bool) -> Result<(), Errno> {
     }
 }
 
-fn get(end: BorrowedFd<'_>, packet: &mut [u8], spin: bool) -> Result<usize, Errno> {
+pub(super) fn get(end: BorrowedFd<'_>, packet: &mut [u8], spin: bool) -> Result<usize, Errno> {
     let flags = if spin { RecvFlags::DONTWAIT } else { RecvFlags::empty() };
     loop {
         match recv(end, &mut *packet, flags) {

@@ -21,12 +21,22 @@ pub(super) fn is_installed() -> bool {
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(UCX).is_file()))
 }
 
+/// How many transfers come before those that count.
+pub(super) fn warm_up(count: u64) -> u64 {
+    count / 10 + 1
+}
+
 /// Nanoseconds per transfer of `bytes` bytes, `depth` outstanding, `count` of them. `op` as the row calls it.
 pub(super) fn measure(op: &str, bytes: usize, depth: u32, count: u64) -> Result<f64, String> {
-    let test = if op == "read" { "ucp_get" } else { "ucp_put_bw" };
+    let test = match op {
+        "read" => "ucp_get",
+        "send" => "ucp_am_bw",
+        "latency" => "ucp_put_lat",
+        _ => "ucp_put_bw",
+    };
     let port = free_port()?;
     let _server = Server(tool(port).stdout(Stdio::null()).spawn().map_err(|e| format!("{UCX}: {e}"))?);
-    let (size, depth, warm) = (bytes.to_string(), depth.to_string(), (count / 10 + 1).to_string());
+    let (size, depth, warm) = (bytes.to_string(), depth.to_string(), warm_up(count).to_string());
     let count = count.max(1).to_string();
     let deadline = Instant::now() + PATIENCE;
     loop {

@@ -1,0 +1,228 @@
+//! The other processes of the bench: they lend memory, answer, take messages, or add to a word.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Write as _};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lexopt::Parser;
+use softdpu::card::Side;
+use softdpu::rdma::{FetchAdd, Receives, Write};
+
+use super::end::{End, Half, Plan};
+use super::{PLACES, WORD, open};
+use crate::bench::lane::text;
+use crate::card::CardOptions;
+use crate::message::{Failure, Outcome};
+use crate::session;
+
+/// The sub-command that peers are started with; not for people.
+pub(crate) const PEER: &str = "bench-rdma-peer";
+
+/// What a peer says once it is connected.
+const READY: &str = "ready\n";
+
+/// What a peer does until its input ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Role {
+    /// Sleeps.
+    Lend,
+    /// Writes back what is written into its memory.
+    Answer,
+    /// Receives messages.
+    Take,
+    /// Adds to the word of its own peer, and says how often it did.
+    Add,
+}
+
+impl Role {
+    const ALL: [(Role, &str); 4] =
+        [(Role::Lend, "lend"), (Role::Answer, "answer"), (Role::Take, "take"), (Role::Add, "add")];
+
+    fn name(self) -> &'static str {
+        Role::ALL.iter().find(|(role, _)| *role == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// Another process; it ends with this.
+#[derive(Debug)]
+pub(super) struct Peer {
+    process: Child,
+    output: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    pub(super) fn start(card: &CardOptions, role: Role, plan: Plan) -> Result<Self, String> {
+        let command = std::env::current_exe().map_err(|e| format!("this command is not found: {e}"))?;
+        let mut started = Command::new(command);
+        let numbers = [plan.bytes.to_string(), plan.depth.to_string(), plan.links.to_string()];
+        started.args([PEER, role.name()]).args(numbers).envs(card.environment());
+        let process = started.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut process = process.map_err(|e| format!("no second process: {e}"))?;
+        let output = process.stdout.take().ok_or("the second process has no output")?;
+        Ok(Self { process, output: BufReader::new(output) })
+    }
+
+    /// What it says next.
+    pub(super) fn line(&mut self) -> Result<String, String> {
+        let mut line = String::new();
+        match self.output.read_line(&mut line) {
+            Ok(read) if read > 0 => Ok(line),
+            _ => Err("the second process has ended".to_owned()),
+        }
+    }
+
+    pub(super) fn tell(&mut self, card: &str) -> Result<(), String> {
+        let gone = || "the second process has ended".to_owned();
+        writeln!(self.process.stdin.as_mut().ok_or_else(gone)?, "{card}").map_err(|_| gone())
+    }
+
+    /// Waits until it is connected: until then it needs what this end lends.
+    pub(super) fn ready(&mut self) -> Result<(), String> {
+        if self.line()? == READY { Ok(()) } else { Err("the second process said nonsense".to_owned()) }
+    }
+
+    /// It is to end, and say what it has done.
+    pub(super) fn end(&mut self) -> Result<String, String> {
+        drop(self.process.stdin.take());
+        self.line()
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // The end of its input tells it to end.
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+/// The peer's part; ends with its input.
+pub(crate) fn main(mut arguments: Parser) -> Outcome {
+    let wrong = || Failure::usage(format!("{PEER}: started by 'softdpu bench' alone"));
+    let mut next = || arguments.value().ok().and_then(|value| value.into_string().ok()).ok_or_else(wrong);
+    let name = next()?;
+    let role = Role::ALL.iter().find(|(_, known)| *known == name).map(|(role, _)| *role).ok_or_else(wrong)?;
+    let plan = Plan {
+        bytes: next()?.parse().map_err(|_| wrong())?,
+        depth: next()?.parse().map_err(|_| wrong())?,
+        links: next()?.parse().map_err(|_| wrong())?,
+    };
+    crate::output::print(&serve(role, plan).map_err(Failure::failed)?)
+}
+
+fn serve(role: Role, plan: Plan) -> Result<String, String> {
+    let machine = CardOptions::default().machine().map_err(Failure::into_text)?;
+    let session = session::open(machine.clone());
+    // Who adds is an initiator, too.
+    let device = open(&session, &machine, if role == Role::Add { Side::Host } else { Side::Dpu })?;
+    let half = Half::new(&session, &device, plan)?;
+    let cards: String = half.cards().iter().map(|card| format!("{card}\n")).collect();
+    crate::output::print(&cards).map_err(Failure::into_text)?;
+    let mut input = BufReader::new(std::io::stdin()).lines();
+    let cards: Vec<String> = input.by_ref().take(plan.links.into()).map_while(Result::ok).collect();
+    let mut end = half.join(&device, &cards)?;
+    crate::output::print(READY).map_err(Failure::into_text)?;
+    if role == Role::Lend {
+        input.for_each(drop);
+        return Ok(String::new());
+    }
+    let over = Arc::new(AtomicBool::new(false));
+    let tell = Arc::clone(&over);
+    std::thread::spawn(move || {
+        input.for_each(drop);
+        tell.store(true, Ordering::Relaxed);
+    });
+    let is_over = || over.load(Ordering::Relaxed);
+    match role {
+        Role::Answer => answer(&mut end, is_over),
+        Role::Take => take(&mut end, plan, is_over),
+        _ => add(&mut end, plan.depth, is_over),
+    }
+}
+
+/// Answers a word in its first place by a task, and one in its second place by a plain write.
+fn answer(end: &mut End, is_over: impl Fn() -> bool) -> Result<String, String> {
+    let window = |at| end.memory.alias(at..at + WORD).map_err(|e| e.to_string());
+    let (places, mut src) = (end.memory.alias(..2 * WORD).map_err(|e| e.to_string())?, window(PLACES)?);
+    src.set_data(..).map_err(|e| e.to_string())?;
+    let to = end.connections[0].target();
+    let dst = end.remote.buf(..WORD).map_err(|e| e.to_string())?;
+    let mut task = Some(Write { to, src, dst, immediate: None });
+    let (mut seen, mut now) = ([0; 2 * WORD], [0; 2 * WORD]);
+    places.read_at(0, &mut seen).map_err(|e| e.to_string())?;
+    let mut looks = 0u32;
+    loop {
+        places.read_at(0, &mut now).map_err(|e| e.to_string())?;
+        if now[..WORD] != seen[..WORD]
+            && let Some(mut write) = task.take()
+        {
+            write.src.write_at(0, &now[..WORD]).map_err(|e| e.to_string())?;
+            let flight = end.context.submit(write).map_err(|refused| text(refused.error))?;
+            while !flight.is_done() {
+                end.pe.progress();
+            }
+            task = flight.try_take().ok().map(|done| done.task);
+        }
+        if now[WORD..] != seen[WORD..] {
+            end.remote.write(WORD, &now[WORD..]).map_err(text)?;
+        }
+        seen = now;
+        looks = looks.wrapping_add(1);
+        if looks.is_multiple_of(1024) && is_over() {
+            return Ok(String::new());
+        }
+    }
+}
+
+/// Takes messages, and posts each receive again.
+fn take(end: &mut End, plan: Plan, is_over: impl Fn() -> bool) -> Result<String, String> {
+    let mut receives = Receives::new();
+    let stride = plan.bytes / plan.depth as usize;
+    for at in 0..plan.depth as usize {
+        let buf = end.memory.alias(at * stride..(at + 1) * stride).map_err(|e| e.to_string())?;
+        receives.post(&mut end.context, buf).map_err(|refused| text(refused.error))?;
+    }
+    let mut looks = 0u32;
+    loop {
+        end.pe.progress();
+        while let Some(received) = receives.try_next() {
+            let mut buf = match received {
+                Ok(received) => received.buf,
+                // The other end has left.
+                Err(_) => return Ok(String::new()),
+            };
+            buf.reset();
+            receives.post(&mut end.context, buf).map_err(|refused| text(refused.error))?;
+        }
+        looks = looks.wrapping_add(1);
+        if looks.is_multiple_of(1024) && is_over() {
+            return Ok(String::new());
+        }
+    }
+}
+
+/// Adds one as often as it can; gives how often.
+fn add(end: &mut End, depth: u32, is_over: impl Fn() -> bool) -> Result<String, String> {
+    let mut flying = VecDeque::with_capacity(depth as usize);
+    let to = end.connections[0].target();
+    for _ in 0..depth {
+        let word = end.remote.buf(..WORD).map_err(|e| e.to_string())?;
+        let task = FetchAdd { to, word, add: 1 };
+        flying.push_back(end.context.submit(task).map_err(|refused| text(refused.error))?);
+    }
+    let mut added = 0u64;
+    while let Some(flight) = flying.pop_front() {
+        while !flight.is_done() {
+            end.pe.progress();
+        }
+        let Ok(done) = flight.try_take() else { break };
+        done.result.map_err(text)?;
+        added += 1;
+        if !is_over() {
+            flying.push_back(end.context.submit(done.task).map_err(|refused| text(refused.error))?);
+        }
+    }
+    Ok(format!("{added}\n"))
+}
