@@ -1,5 +1,6 @@
 //! The suite: one text, many ways to run SoftDPU.
 
+pub mod command;
 pub mod program;
 pub mod subjects;
 pub mod suite;

@@ -154,6 +154,9 @@ impl Program {
         // The runtime folder is the library's to make: it takes none that others may enter.
         fs::create_dir_all(work)?;
         let executable = work.join("program");
+        if let Some(absent) = without_compiler(&self.standard) {
+            return Ok(Outcome::Skipped(absent));
+        }
         let built = self.compiler(kit, &executable).stdin(Stdio::null()).output()?;
         if !built.status.success() {
             let messages = String::from_utf8_lossy(&built.stderr);
@@ -243,6 +246,15 @@ fn compiler_for(standard: &str) -> Command {
     let mut command = Command::new(std::env::var_os(variable).unwrap_or_else(|| default.into()));
     command.arg(format!("-std={standard}"));
     command
+}
+
+/// Why nothing of this standard can be compiled here, if it cannot.
+#[must_use]
+pub fn without_compiler(standard: &str) -> Option<String> {
+    let compiler = compiler_for(standard);
+    let program = compiler.get_program();
+    let found = Command::new(program).arg("--version").stdin(Stdio::null()).output();
+    found.is_err().then(|| format!("{} is not installed", program.display()))
 }
 
 /// The sanitizer flags, if this compiler, and this machine, can use them.

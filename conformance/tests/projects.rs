@@ -2,12 +2,12 @@
 //!
 //! Each is copied to a folder of its own first, as a user would have it. A build system that is not installed is skipped.
 
+use softdpu_conformance::command::printed;
 use softdpu_sdk::{Kit, Side, kit_for_tests};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A build on a busy machine may take long; this is for one that hangs.
 const LAST_RESORT: Duration = Duration::from_secs(900);
@@ -40,7 +40,7 @@ impl Project {
     fn run(&self, program: &str, arguments: &[&str]) -> String {
         let runtime = self.folder.join("runtime");
         let mut command = Command::new(program);
-        command.args(arguments).current_dir(&self.folder).stdin(Stdio::null());
+        command.args(arguments).current_dir(&self.folder);
         command.env("PKG_CONFIG_PATH", self.kit.pkg_config_dir(self.side));
         command.env("SOFTDPU_RUNTIME_DIR", &runtime);
         // What finds the library is what the project says, nothing else.
@@ -48,31 +48,8 @@ impl Project {
         for variable in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_MAKEFLAGS", "MAKEFLAGS"] {
             command.env_remove(variable);
         }
-        let done = output_of(command);
-        let (out, error) = (text(&done.stdout), text(&done.stderr));
-        assert!(done.status.success(), "{program} {arguments:?}: {}\n{out}\n{error}", done.status);
-        out
+        printed(command, LAST_RESORT)
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs to the end, or kills what does not come to one.
-fn output_of(mut command: Command) -> Output {
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let child = child.unwrap_or_else(|e| panic!("{command:?}: {e}"));
-    let pid = child.id().to_string();
-    let waiter = thread::spawn(move || child.wait_with_output().expect("a child of ours"));
-    let end = Instant::now() + LAST_RESORT;
-    while !waiter.is_finished() && Instant::now() < end {
-        thread::sleep(Duration::from_millis(5));
-    }
-    if !waiter.is_finished() {
-        Command::new("kill").args(["-9", &pid]).status().expect("kill");
-    }
-    waiter.join().expect("the thread that waits")
 }
 
 fn copy_tree(from: &Path, to: &Path) {

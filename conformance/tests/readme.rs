@@ -1,11 +1,12 @@
 //! The README's C program compiles without a warning and prints what it should; its commands exist. (The Rust program is
 //! a documentation test of the package of examples.)
 
+use softdpu_conformance::command::printed;
 use softdpu_sdk::{Side, kit_for_tests};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -19,27 +20,6 @@ fn readme() -> String {
 fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
     let fence = format!("\n```{language}\n");
     text.split(&fence).skip(1).filter_map(|rest| rest.split("\n```").next()).collect()
-}
-
-/// Runs to the end, or kills after a minute.
-fn output_of(program: &Path) -> String {
-    let mut child =
-        Command::new(program).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("it starts");
-    let end = Instant::now() + Duration::from_secs(60);
-    let status = loop {
-        if let Some(status) = child.try_wait().expect("a child of ours") {
-            break status;
-        }
-        if Instant::now() > end {
-            child.kill().expect("a child of ours");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
-    let mut text = String::new();
-    let mut out = child.stdout.take().expect("piped");
-    std::io::Read::read_to_string(&mut out, &mut text).expect("text");
-    assert!(status.success(), "{status}: {text}");
-    text
 }
 
 #[test]
@@ -62,7 +42,10 @@ fn the_c_program_compiles_and_copies() {
     let lib = kit.lib_dir();
     cc.arg("-L").arg(&lib).args(["-Xlinker", "-rpath", "-Xlinker"]).arg(&lib).arg("-lsoftdpu");
     assert!(cc.status().expect("a compiler").success(), "the README's program does not compile");
-    assert_eq!(output_of(&executable), "Hello from the software card.\n");
+    assert_eq!(
+        printed(Command::new(&executable), Duration::from_secs(60)),
+        "Hello from the software card.\n"
+    );
     fs::remove_dir_all(&folder).expect("the folder goes");
 }
 

@@ -29,13 +29,21 @@ pub(crate) fn run() -> Outcome {
         .map(|p| p[FOLDER.len() + 1..].to_owned())
         .collect();
     let mut findings = declarations(&table, &names);
+    let (mut tried, mut skipped) = (0, String::new());
     for (compiler, language, standard) in LANGUAGES {
+        if Command::new(compiler).arg("--version").output().is_err() {
+            skipped.push_str(&format!("skipped: {standard}: {compiler} is not installed\n"));
+            continue;
+        }
+        tried += 1;
         for side in ["host", "dpu"] {
             findings.extend(compile_all(&names, compiler, language, standard, side));
         }
     }
-    let success =
-        format!("{} headers compile in 4 languages for 2 sides and declare the contract", names.len());
+    let success = format!(
+        "{skipped}{} headers compile in {tried} languages for 2 sides and declare the contract",
+        names.len()
+    );
     conclude(findings, success)
 }
 

@@ -3,12 +3,12 @@
 //!
 //! The fresh Debian is made once by debootstrap, in the build tree; that takes root, the network, and about a minute.
 
+use softdpu_conformance::command::{output_of, text};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const LAST_RESORT: Duration = Duration::from_secs(1800);
 
@@ -16,38 +16,9 @@ fn tmp() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR"))
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs to the end, or kills what does not come to one.
-fn output_of(mut command: Command) -> Output {
-    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let child = child.unwrap_or_else(|e| panic!("{command:?}: {e}"));
-    let pid = child.id().to_string();
-    let waiter = thread::spawn(move || child.wait_with_output().expect("a child of ours"));
-    let end = Instant::now() + LAST_RESORT;
-    while !waiter.is_finished() && Instant::now() < end {
-        thread::sleep(Duration::from_millis(5));
-    }
-    if !waiter.is_finished() {
-        Command::new("kill").args(["-9", &pid]).status().expect("kill");
-    }
-    waiter.join().expect("the thread that waits")
-}
-
 /// What a command printed; it must succeed.
 fn printed(command: Command) -> String {
-    let shown = format!("{command:?}");
-    let done = output_of(command);
-    assert!(
-        done.status.success(),
-        "{shown}: {}\n{}\n{}",
-        done.status,
-        text(&done.stdout),
-        text(&done.stderr)
-    );
-    text(&done.stdout)
+    softdpu_conformance::command::printed(command, LAST_RESORT)
 }
 
 /// The packages, made once per process from the profile of this test: tarball and Debian package.
@@ -140,7 +111,7 @@ fn clean_root() -> Option<PathBuf> {
     let _ = fs::remove_dir_all(&root);
     let mut debootstrap = Command::new("debootstrap");
     debootstrap.args(["--variant=minbase", "--include=gcc,libc6-dev,pkgconf", "bookworm"]).arg(&root);
-    let done = output_of(debootstrap);
+    let done = output_of(debootstrap, LAST_RESORT);
     if !done.status.success() {
         println!("skipped: no fresh Debian: {}", text(&done.stdout).lines().last().unwrap_or_default());
         return None;

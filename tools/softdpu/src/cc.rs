@@ -152,7 +152,7 @@ fn shell_word(text: &str) -> String {
 /// Becomes the compiler, so that its status and the terminal's signals need no passing on. Returns only when
 /// it could not be started.
 fn compile(kit: &Kit, options: Options) -> Failure {
-    let (variable, default) = if options.cxx { ("CXX", "c++") } else { ("CC", "cc") };
+    let (variable, default, package) = if options.cxx { ("CXX", "c++", "g++") } else { ("CC", "cc", "gcc") };
     let configured = env::var(variable).ok().filter(|v| !v.trim().is_empty());
     let command_line = configured.unwrap_or_else(|| default.to_owned());
     // As in make, the variable may hold a launcher and flags: CC="ccache gcc".
@@ -170,7 +170,7 @@ fn compile(kit: &Kit, options: Options) -> Failure {
         }
     }
     let error = command.exec();
-    let hint = "set CC, or install a compiler, for example: apt-get install gcc";
+    let hint = format!("set {variable}, or install a compiler, for example: apt-get install {package}");
     Failure::failed(format!("cannot run the compiler '{command_line}': {error}; {hint}"))
 }
 
