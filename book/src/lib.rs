@@ -55,6 +55,21 @@ pub struct ErasureCoding;
 #[doc = include_str!("../text/sync_event.md")]
 pub struct SyncEvent;
 
+/// [Chapter](../text/graph.md).
+#[cfg(doctest)]
+#[doc = include_str!("../text/graph.md")]
+pub struct Graph;
+
+/// [Chapter](../text/clock.md).
+#[cfg(doctest)]
+#[doc = include_str!("../text/clock.md")]
+pub struct Clock;
+
+/// [Chapter](../text/telemetry.md).
+#[cfg(doctest)]
+#[doc = include_str!("../text/telemetry.md")]
+pub struct Telemetry;
+
 /// [Chapter](../text/host_and_card.md).
 #[cfg(doctest)]
 #[doc = include_str!("../text/host_and_card.md")]
@@ -69,3 +84,8 @@ pub struct Rdma;
 #[cfg(doctest)]
 #[doc = include_str!("../text/ethernet.md")]
 pub struct Ethernet;
+
+/// [Chapter](../text/check.md).
+#[cfg(doctest)]
+#[doc = include_str!("../text/check.md")]
+pub struct Check;

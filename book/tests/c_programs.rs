@@ -82,7 +82,9 @@ macro_rules! programs {
     };
 }
 
-programs! { aes_gcm channel compress dma erasure_coding ethernet rdma sha sync_event }
+programs! {
+    aes_gcm channel clock compress dma erasure_coding ethernet graph rdma sha sync_event telemetry
+}
 
 /// What a call does differs from run to run; that every task comes back in order does not.
 #[test]

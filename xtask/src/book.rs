@@ -8,6 +8,7 @@ mod help;
 mod html;
 mod page;
 mod reference;
+mod search;
 mod source;
 
 pub(crate) use help::{Help, helps};
@@ -92,6 +93,7 @@ fn build() -> Result<Built, String> {
         Built { pages: BTreeMap::new(), copies: BTreeMap::new(), findings: book.findings.clone() };
     let mut anchors: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut links = Vec::new();
+    let mut chapters = Vec::new();
     for chapter in book.chapters() {
         let body = html::render(&chapter.text, &mut |target| book.resolve(&chapter.path, target));
         let name = source::page_of(&chapter.path);
@@ -99,7 +101,9 @@ fn build() -> Result<Built, String> {
         built.findings.extend(body.findings.iter().map(|f| format!("{TEXT}/{}: {f}", chapter.path)));
         links.extend(body.links.into_iter().map(|link| (name.clone(), link)));
         built.copies.extend(body.copies);
-        built.pages.insert(name, page::page(&book, chapter, &body.html));
+        let sections = search::sections(&body.html);
+        built.pages.insert(name.clone(), page::page(&book, chapter, &body.html));
+        chapters.push((name, chapter.title.as_str(), sections));
     }
     for (page, (target, anchor)) in links {
         let target = if target.is_empty() { page.clone() } else { target };
@@ -108,9 +112,9 @@ fn build() -> Result<Built, String> {
             built.findings.push(format!("{page}: no page or heading {target}#{anchor}"));
         }
     }
-    if let Some(first) = book.chapters().next() {
-        built.pages.insert("index.html".into(), page::forward(&source::page_of(&first.path)));
-    }
+    built.pages.insert("index.html".into(), page::first(&book, &search::contents(&book, &chapters)));
+    built.pages.insert("sections.js".into(), search::index(&chapters));
+    built.pages.insert("search.js".into(), search::SCRIPT.into());
     built.pages.insert("manual.css".into(), page::STYLE.into());
     Ok(built)
 }

@@ -8,33 +8,33 @@ pub(crate) const STYLE: &str = include_str!("manual.css");
 
 /// A page with this chapter.
 pub(crate) fn page(book: &Book, chapter: &Chapter, body: &str) -> String {
-    let title = escaped(&chapter.title);
+    let body = format!("{body}{}", neighbours(book, chapter));
+    whole(&format!("{} - SoftDPU", escaped(&chapter.title)), &contents(book, Some(chapter)), &body)
+}
+
+/// The first page.
+pub(crate) fn first(book: &Book, body: &str) -> String {
+    whole("SoftDPU", &contents(book, None), body)
+}
+
+fn whole(title: &str, contents: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title} - SoftDPU</title>\n<link rel=\"stylesheet\" href=\"manual.css\">\n</head>\n<body>\n\
-         <nav aria-label=\"Contents\">\n<p class=\"name\">SoftDPU</p>\n{}</nav>\n<main>\n{body}{}</main>\n</body>\n</html>\n",
-        contents(book, chapter),
-        neighbours(book, chapter)
+         <title>{title}</title>\n<link rel=\"stylesheet\" href=\"manual.css\">\n</head>\n<body>\n\
+         <nav aria-label=\"Contents\">\n<p class=\"name\"><a href=\"index.html\">SoftDPU</a></p>\n{contents}</nav>\n<main>\n{body}</main>\n\
+         <script src=\"search.js\"></script>\n</body>\n</html>\n"
     )
 }
 
-/// A page that leads to another one.
-pub(crate) fn forward(page: &str) -> String {
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>SoftDPU</title>\n\
-         <meta http-equiv=\"refresh\" content=\"0; url={page}\">\n</head>\n<body>\n<p><a href=\"{page}\">SoftDPU</a></p>\n\
-         </body>\n</html>\n"
-    )
-}
-
-fn contents(book: &Book, here: &Chapter) -> String {
+fn contents(book: &Book, here: Option<&Chapter>) -> String {
     let mut text = String::from("<ul>\n");
     for entry in &book.entries {
         let _ = match entry {
             Entry::Part(name) => writeln!(text, "</ul>\n<p class=\"part\">{}</p>\n<ul>", escaped(name)),
             Entry::Chapter(c) => {
-                let mark = if c.path == here.path { " aria-current=\"page\"" } else { "" };
+                let mark =
+                    if here.is_some_and(|here| c.path == here.path) { " aria-current=\"page\"" } else { "" };
                 writeln!(text, "<li><a href=\"{}\"{mark}>{}</a></li>", page_of(&c.path), escaped(&c.title))
             }
         };
@@ -54,6 +54,6 @@ fn neighbours(book: &Book, here: &Chapter) -> String {
 }
 
 /// Text as HTML.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

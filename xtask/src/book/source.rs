@@ -50,6 +50,15 @@ impl Book {
         })
     }
 
+    /// The parts, each with the file of its first chapter.
+    pub(crate) fn parts(&self) -> Vec<(&str, &str)> {
+        let pairs = self.entries.windows(2).filter_map(|pair| match pair {
+            [Entry::Part(name), Entry::Chapter(chapter)] => Some((name.as_str(), chapter.path.as_str())),
+            _ => None,
+        });
+        pairs.collect()
+    }
+
     /// Where a link of a chapter leads.
     pub(crate) fn resolve(&self, chapter: &str, target: &str) -> Target {
         if target.contains("://") {
