@@ -3,12 +3,14 @@
 //! Each task is a function that returns its findings as text; the command prints them, and the tests of this
 //! package run the same functions, so that `cargo test --workspace` covers them.
 
+mod api;
 mod book;
 mod budget;
 mod completions;
 mod covers;
 mod declare;
 mod dist;
+mod guest;
 mod headers;
 mod licences;
 mod lints;
@@ -37,6 +39,7 @@ Tasks:
   headers            compile every C header in every language and order, and compare what they
                      declare with contract/functions.toml
   symbols LIBRARY    compare what a shared or static library exports with contract/functions.toml
+  api [--check]      write the promised Rust interfaces into contract/rust (--check: only compare)
   book [OUTDIR]      build the manual (--check: only tell whether it is up to date and its links lead
                      somewhere)
   man OUTDIR         write the manual pages of the command and of every C header
@@ -46,6 +49,8 @@ Tasks:
   licences           licences and sources of all packages against xtask/licences.toml
   package [--verify] can the packages be published?
   sbom [FILE]        the bill of materials of what is shipped (CycloneDX)
+  guest-tests [OPTIONS]
+                     tests in a guest whose kernel has what this one lacks (see guest-tests --help)
 ";
 
 fn main() -> ExitCode {
@@ -64,6 +69,7 @@ fn main() -> ExitCode {
             _ => Err(vec!["usage: cargo xtask symbols LIBRARY".into()]),
         },
         Some("lints") => lints::run(),
+        Some("api") => api::run(&rest),
         Some("book") => book::run(&rest),
         Some("man") => man::run(&rest),
         Some("budget") => budget::run(&rest),
@@ -71,6 +77,7 @@ fn main() -> ExitCode {
         Some("licences") => licences::run(),
         Some("package") => publish::run(&rest),
         Some("sbom") => sbom::run(&rest),
+        Some("guest-tests") => guest::run(&rest),
         None | Some("help" | "--help" | "-h") => Ok(HELP.into()),
         Some(other) => Err(vec![format!("no task named {other}\n\n{HELP}")]),
     };

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use lexopt::Parser;
 use lexopt::prelude::*;
 use serde::Serialize;
-use softdpu_card::{Backend, CardInfo, EngineKind, Function, Machine, Representor};
+use softdpu_card::{Backend, CardInfo, EngineKind, Function, Machine, Representor, VerbsPort};
 
 use crate::card::{CARD_HELP, CardOptions};
 use crate::contract::Contract;
@@ -29,6 +29,8 @@ struct Document {
     cards: Vec<Card>,
     side: &'static str,
     devices: Vec<Device>,
+    /// RDMA devices of the machine itself, which carry connections to other machines.
+    verbs: Vec<VerbsRow>,
 }
 
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
@@ -60,6 +62,14 @@ struct Device {
     gid: String,
     engines: BTreeMap<&'static str, bool>,
     representors: Vec<RepresentorRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct VerbsRow {
+    device: String,
+    port: u32,
+    interface: String,
+    addresses: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -102,6 +112,7 @@ fn document(machine: &Machine, contract: &Contract) -> Document {
         cards,
         side: machine.view().name(),
         devices: machine.functions().iter().map(|f| device_row(f, contract, machine)).collect(),
+        verbs: VerbsPort::all().into_iter().map(verbs_row).collect(),
     }
 }
 
@@ -152,6 +163,11 @@ fn device_row(function: &Function, contract: &Contract, machine: &Machine) -> De
     }
 }
 
+fn verbs_row(port: VerbsPort) -> VerbsRow {
+    let addresses = port.addresses.iter().map(|address| address.to_string()).collect();
+    VerbsRow { device: port.device, port: port.port, interface: port.interface, addresses }
+}
+
 fn representor_row(representor: &Representor) -> RepresentorRow {
     RepresentorRow {
         pci: representor.pci().to_string(),
@@ -193,6 +209,18 @@ fn text(document: &Document) -> String {
     text += &table.text(&[]);
     if document.devices.iter().any(|d| !d.representors.is_empty()) {
         text += &format!("\n{}", representors.text(&[]));
+    }
+    if !document.verbs.is_empty() {
+        let mut verbs = Table::new(&["verbs device", "port", "interface", "addresses"]);
+        for port in &document.verbs {
+            verbs.row([
+                port.device.clone(),
+                port.port.to_string(),
+                port.interface.clone(),
+                port.addresses.join(" "),
+            ]);
+        }
+        text += &format!("\n{}", verbs.text(&[]));
     }
     text
 }
