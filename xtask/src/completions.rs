@@ -298,6 +298,25 @@ Options:
     }
 
     #[test]
+    fn fish_completes() {
+        if Process::new("fish").arg("--version").output().is_err() {
+            println!("skipped: no fish");
+            return;
+        }
+        let completed = |line: &str| {
+            let script = format!("{}\ncomplete -C '{line}'\n", fish(&sample()));
+            let done = Process::new("fish").args(["--no-config", "-c", &script]).output().unwrap();
+            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+            let text = String::from_utf8(done.stdout).unwrap();
+            let words = text.lines().filter_map(|l| l.split('\t').next().map(str::to_owned));
+            words.collect::<Vec<_>>()
+        };
+        assert_eq!(completed("softdpu be"), ["bench"]);
+        assert_eq!(completed("softdpu bench --si"), ["--side", "--sizes"]);
+        assert_eq!(completed("softdpu bench --side d"), ["dpu"]);
+    }
+
+    #[test]
     fn the_other_shells_get_what_they_understand() {
         let (zsh, fish) = (zsh(&sample()), fish(&sample()));
         assert!(zsh.contains("'bench:measure\\: an engine'\\''s time'"), "{zsh}");

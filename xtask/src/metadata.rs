@@ -74,16 +74,11 @@ struct NeedKind {
     kind: Option<String>,
 }
 
-/// Asks Cargo, without the network.
+/// Asks Cargo; without the network, where it has seen all packages of the lock file before. After a build alone it has
+/// not: what only tests need is missing.
 pub(crate) fn packages() -> Result<Packages, String> {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["metadata", "--format-version", "1", "--offline", "--filter-platform"]);
-    cargo.arg(format!("{}-unknown-linux-gnu", env::consts::ARCH)).current_dir(root::root());
-    let done = cargo.output().map_err(|e| format!("cannot run cargo: {e}"))?;
-    if !done.status.success() {
-        return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&done.stderr).trim()));
-    }
-    let raw: Metadata = serde_json::from_slice(&done.stdout).map_err(|e| format!("cargo metadata: {e}"))?;
+    let text = ask("--offline").or_else(|_| ask("--locked"))?;
+    let raw: Metadata = serde_json::from_slice(&text).map_err(|e| format!("cargo metadata: {e}"))?;
     let checksums = checksums(&root::read("Cargo.lock")?)?;
     let mut all = Packages::new();
     for package in raw.packages {
@@ -112,6 +107,18 @@ pub(crate) fn packages() -> Result<Packages, String> {
         }
     }
     Ok(all)
+}
+
+fn ask(how: &str) -> Result<Vec<u8>, String> {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["metadata", "--format-version", "1", how, "--filter-platform"]);
+    cargo.arg(format!("{}-unknown-linux-gnu", env::consts::ARCH)).current_dir(root::root());
+    let done = cargo.output().map_err(|e| format!("cannot run cargo: {e}"))?;
+    if done.status.success() {
+        Ok(done.stdout)
+    } else {
+        Err(format!("cargo metadata: {}", String::from_utf8_lossy(&done.stderr).trim()))
+    }
 }
 
 /// The packages with these names and everything below them, sorted by name and version.
