@@ -15,6 +15,7 @@ mod lane;
 mod measure;
 mod memcpy;
 mod options;
+mod patience;
 mod rdma;
 mod sha;
 

@@ -23,6 +23,7 @@ use super::lane::{leave_out, length, text};
 use super::measure::{Lane, Measured, TimedLane, measure};
 use super::memcpy::Yardstick;
 use super::options::Options;
+use super::patience::Patience;
 use super::{Beside, Row};
 use crate::session;
 use end::{End, Half, Plan};
@@ -361,15 +362,16 @@ impl Rounds {
             end.remote.write(WORD, &word).map_err(text)?;
         }
         let mut now = [0; WORD];
-        let mut looks = 0u32;
-        while now != word {
+        let mut patience = Patience::default();
+        loop {
             place.read_at(0, &mut now).map_err(|e| e.to_string())?;
-            looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(1 << 20) && !end.connections[0].is_connected() {
+            if now == word {
+                return Ok(());
+            }
+            if patience.pass().is_multiple_of(1 << 12) && !end.connections[0].is_connected() {
                 return Err("the second process has ended".to_owned());
             }
         }
-        Ok(())
     }
 }
 

@@ -1,7 +1,6 @@
 //! The yardstick of buffers: copies into slots of shared memory that another process reads, as a program would write it
 //! for itself. A counter each way, no descriptors, no completions.
 
-use std::hint::spin_loop;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering::{Acquire, Release};
 
@@ -13,6 +12,7 @@ use super::peer::{Peer, word};
 use super::socket::{get, put};
 use super::{Lane, Options};
 use crate::bench::lane::text;
+use crate::bench::patience::Patience;
 
 /// Slots ever filled, slots ever emptied, and runs that are over: a line for each.
 const FILLED: usize = 0;
@@ -21,7 +21,7 @@ const OVER: usize = 128;
 /// Where the slots begin.
 const SLOTS: usize = 4096;
 /// Looks in vain after which the other end is looked after.
-const PATIENCE: u32 = 1 << 22;
+const LOOKS: u32 = 1 << 12;
 
 /// The memory, at either end.
 struct Memory {
@@ -74,12 +74,9 @@ impl Slots {
 
     /// Waits until so many slots are empty.
     fn wait(&mut self, emptied: u64) -> Result<(), String> {
-        let mut looks = 0;
+        let mut patience = Patience::default();
         while self.memory.read(EMPTIED) < emptied {
-            spin_loop();
-            looks += 1;
-            if looks == PATIENCE {
-                looks = 0;
+            if patience.pass().is_multiple_of(LOOKS) {
                 self.peer.check()?;
             }
         }
@@ -117,14 +114,16 @@ pub(super) fn serve(end: impl AsFd, file: &str, bytes: usize, count: u64) -> Res
     let (memory, mut read, mut emptied, mut runs) = (Memory { segment, bytes, count }, vec![0; bytes], 0, 0);
     while let Ok(1..) = get(end.as_fd(), &mut [0], false) {
         runs += 1;
+        let mut patience = Patience::default();
         while memory.read(OVER) != runs {
             let filled = memory.read(FILLED);
             for number in emptied..filled {
                 memory.segment.get(memory.slot(number), &mut read);
             }
             if filled == emptied {
-                spin_loop();
+                patience.pass();
             } else {
+                patience.reset();
                 emptied = filled;
                 memory.write(EMPTIED, emptied);
             }

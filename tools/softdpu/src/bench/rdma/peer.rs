@@ -13,6 +13,7 @@ use softdpu::rdma::{FetchAdd, Receives, Write};
 use super::end::{End, Half, Plan};
 use super::{PLACES, WORD, open};
 use crate::bench::lane::text;
+use crate::bench::patience::Patience;
 use crate::card::CardOptions;
 use crate::message::{Failure, Outcome};
 use crate::session;
@@ -152,9 +153,16 @@ fn answer(end: &mut End, is_over: impl Fn() -> bool) -> Result<String, String> {
     let mut task = Some(Write { to, src, dst, immediate: None });
     let (mut seen, mut now) = ([0; 2 * WORD], [0; 2 * WORD]);
     places.read_at(0, &mut seen).map_err(|e| e.to_string())?;
-    let mut looks = 0u32;
+    let mut patience = Patience::default();
     loop {
         places.read_at(0, &mut now).map_err(|e| e.to_string())?;
+        if now == seen {
+            if patience.pass().is_multiple_of(1024) && is_over() {
+                return Ok(String::new());
+            }
+            continue;
+        }
+        patience.reset();
         if now[..WORD] != seen[..WORD]
             && let Some(mut write) = task.take()
         {
@@ -169,10 +177,6 @@ fn answer(end: &mut End, is_over: impl Fn() -> bool) -> Result<String, String> {
             end.remote.write(WORD, &now[WORD..]).map_err(text)?;
         }
         seen = now;
-        looks = looks.wrapping_add(1);
-        if looks.is_multiple_of(1024) && is_over() {
-            return Ok(String::new());
-        }
     }
 }
 
@@ -184,9 +188,13 @@ fn take(end: &mut End, plan: Plan, is_over: impl Fn() -> bool) -> Result<String,
         let buf = end.memory.alias(at * stride..(at + 1) * stride).map_err(|e| e.to_string())?;
         receives.post(&mut end.context, buf).map_err(|refused| text(refused.error))?;
     }
-    let mut looks = 0u32;
+    let mut patience = Patience::default();
     loop {
-        end.pe.progress();
+        if end.pe.progress() > 0 {
+            patience.reset();
+        } else if patience.pass().is_multiple_of(1024) && is_over() {
+            return Ok(String::new());
+        }
         while let Some(received) = receives.try_next() {
             let mut buf = match received {
                 Ok(received) => received.buf,
@@ -195,10 +203,6 @@ fn take(end: &mut End, plan: Plan, is_over: impl Fn() -> bool) -> Result<String,
             };
             buf.reset();
             receives.post(&mut end.context, buf).map_err(|refused| text(refused.error))?;
-        }
-        looks = looks.wrapping_add(1);
-        if looks.is_multiple_of(1024) && is_over() {
-            return Ok(String::new());
         }
     }
 }
