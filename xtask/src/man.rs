@@ -17,6 +17,9 @@ type Page = (String, String);
 /// Writes all pages below a folder.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let [folder] = arguments else { return Err(vec!["usage: cargo xtask man OUTDIR".into()]) };
+    if folder.starts_with('-') {
+        return Err(vec![format!("usage: cargo xtask man OUTDIR; there is no {folder}")]);
+    }
     let written = write(Path::new(folder)).map_err(|e| vec![e])?;
     Ok(format!("{written} manual pages in {folder}"))
 }
