@@ -12,8 +12,8 @@ pub(super) struct Patience(u32);
 impl Patience {
     /// Some microseconds.
     const SPINS: u32 = 1 << 10;
-    /// Some milliseconds: whoever is looked for is not about to come.
-    const YIELDS: u32 = 1 << 14;
+    /// Tenths of a second: whoever is looked for is not about to come.
+    const YIELDS: u32 = 1 << 18;
     const NAP: Duration = Duration::from_micros(20);
 
     /// Nothing was found. Gives how often that was so in a row.

@@ -11,6 +11,7 @@ mod others;
 mod peer;
 
 use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use softdpu::card::{EngineKind, Machine, Side};
@@ -93,8 +94,9 @@ impl With<'_> {
 
     /// How long a word takes to the other process, whose answer is waited for: half of a round.
     fn latency(self) -> Result<Row, String> {
-        let rounds = |plain| move || Rounds::new(self, plain);
-        self.row(("latency", "plain_write"), (WORD as u64, 1), rounds(false), rounds(true))
+        let rounds = &Mutex::new(Rounds::new(self)?);
+        let way = |plain| move || Ok(Way { rounds, plain });
+        self.row(("latency", "plain_write"), (WORD as u64, 1), way(false), way(true))
     }
 
     fn row<E: TimedLane, Y: Lane>(
@@ -321,35 +323,37 @@ impl<T: Transfer> TimedLane for Transfers<T> {
     }
 }
 
-/// A word there, and its answer back: by tasks, or by plain writes into the other process's memory.
+/// A word there, and its answer back.
 struct Rounds {
     // Before the peer.
     end: End,
     task: Option<Write>,
-    place: Buf,
+    answer: Buf,
+    plain_answer: Buf,
     number: u64,
     _peer: Peer,
 }
 
 impl Rounds {
-    fn new(with: With<'_>, plain: bool) -> Result<Self, String> {
+    fn new(with: With<'_>) -> Result<Self, String> {
         let plan = Plan { bytes: PLACES + WORD, depth: 1, links: 1 };
         let (end, peer) = connect(with, Role::Answer, (plan, plan))?;
-        let at = if plain { WORD } else { 0 };
-        let place = end.memory.alias(at..at + WORD).map_err(|e| e.to_string())?;
-        let mut src = end.memory.alias(PLACES..).map_err(|e| e.to_string())?;
+        let place = |at| end.memory.alias(at..at + WORD).map_err(|e| e.to_string());
+        let (answer, plain_answer, mut src) = (place(0)?, place(WORD)?, place(PLACES)?);
         src.set_data(..).map_err(|e| e.to_string())?;
         let dst = end.remote.buf(..WORD).map_err(|e| e.to_string())?;
-        let task = Write { to: end.connections[0].target(), src, dst, immediate: None };
-        let task = (!plain).then_some(task);
-        Ok(Self { end, task, place, number: 0, _peer: peer })
+        let task = Some(Write { to: end.connections[0].target(), src, dst, immediate: None });
+        Ok(Self { end, task, answer, plain_answer, number: 0, _peer: peer })
     }
 
-    fn once(&mut self) -> Result<(), String> {
-        let Self { end, task, place, number, .. } = self;
+    /// By tasks, or by `plain` writes into the other process's memory.
+    fn once(&mut self, plain: bool) -> Result<(), String> {
+        let Self { end, task, answer, plain_answer, number, .. } = self;
         *number += 1;
         let word = number.to_ne_bytes();
-        if let Some(mut write) = task.take() {
+        if plain {
+            end.remote.write(WORD, &word).map_err(text)?;
+        } else if let Some(mut write) = task.take() {
             write.src.write_at(0, &word).map_err(|e| e.to_string())?;
             let flight = end.context.submit(write).map_err(|refused| text(refused.error))?;
             while !flight.is_done() {
@@ -358,9 +362,8 @@ impl Rounds {
             let done = flight.try_take().map_err(|_| "a task that is back is not there")?;
             done.result.map_err(text)?;
             *task = Some(done.task);
-        } else {
-            end.remote.write(WORD, &word).map_err(text)?;
         }
+        let place = if plain { plain_answer } else { answer };
         let mut now = [0; WORD];
         let mut patience = Patience::default();
         loop {
@@ -375,18 +378,32 @@ impl Rounds {
     }
 }
 
-impl Lane for Rounds {
-    fn run(&mut self, tasks: u64) -> Result<(), String> {
-        // There and back are two.
-        (0..tasks.div_ceil(2)).try_for_each(|_| self.once())
+/// Both ways of a word, by turns between the same two ends: one more that waits would take a processor from them.
+struct Way<'a> {
+    rounds: &'a Mutex<Rounds>,
+    plain: bool,
+}
+
+impl Way<'_> {
+    fn rounds(&self) -> MutexGuard<'_, Rounds> {
+        self.rounds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl TimedLane for Rounds {
+impl Lane for Way<'_> {
+    fn run(&mut self, tasks: u64) -> Result<(), String> {
+        // There and back are two.
+        let mut rounds = self.rounds();
+        (0..tasks.div_ceil(2)).try_for_each(|_| rounds.once(self.plain))
+    }
+}
+
+impl TimedLane for Way<'_> {
     fn timed(&mut self, tasks: u64, latencies: &mut Vec<u64>) -> Result<(), String> {
+        let mut rounds = self.rounds();
         (0..tasks.div_ceil(2)).try_for_each(|_| {
             let began = Instant::now();
-            self.once()?;
+            rounds.once(self.plain)?;
             latencies.push(began.elapsed().as_nanos() as u64 / 2);
             Ok(())
         })

@@ -151,8 +151,8 @@ fn answer(end: &mut End, is_over: impl Fn() -> bool) -> Result<String, String> {
     let to = end.connections[0].target();
     let dst = end.remote.buf(..WORD).map_err(|e| e.to_string())?;
     let mut task = Some(Write { to, src, dst, immediate: None });
+    // No word is there before the other end's first, which may be here already.
     let (mut seen, mut now) = ([0; 2 * WORD], [0; 2 * WORD]);
-    places.read_at(0, &mut seen).map_err(|e| e.to_string())?;
     let mut patience = Patience::default();
     loop {
         places.read_at(0, &mut now).map_err(|e| e.to_string())?;
