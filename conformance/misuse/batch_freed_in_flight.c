@@ -16,7 +16,7 @@ static void batch_cb(struct doca_task_batch *batch, uint16_t tasks, union doca_d
 
 int main(void)
 {
-	struct doca_task_batch *batch = NULL;
+	struct doca_task_batch *batch = NULL, *more[2];
 	struct doca_buf **packets = NULL, *buf;
 	union doca_data *users = NULL, user = {0};
 	size_t inflight = 1;
@@ -37,6 +37,11 @@ int main(void)
 		MUST(doca_ctx_get_num_inflight_tasks(tx, &inflight));
 	}
 	MUST(doca_buf_dec_refcount(buf, NULL));
+	/* It is back in the pool of two. */
+	for (int i = 0; i < 2; i++)
+		MUST(doca_eth_txq_task_batch_send_allocate(txq, 1, user, &packets, &users, &more[i]));
+	for (int i = 0; i < 2; i++)
+		doca_task_batch_free(more[i]);
 	eth_stop(&eth, tx);
 	MUST(doca_eth_txq_destroy(txq));
 	eth_teardown(&eth);

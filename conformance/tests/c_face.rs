@@ -280,6 +280,7 @@ programs! {
     x_share_stopped,
     x_share_third,
     x_share_threads,
+    x_share_unmapped,
     x_share_which_side,
     x_share_windows,
     x_sync_blobs,

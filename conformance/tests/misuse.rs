@@ -113,8 +113,9 @@ fn check(name: &str) {
         let last = said.last().copied().unwrap_or_default();
         if right {
             assert!(rules(&run.report).is_empty(), "{name}, the right program:\n{}", run.stderr);
-            assert_eq!(said.len(), 1, "{name}, the right program:\n{}", run.stderr);
-            assert!(last.contains("no findings"), "{name}: {last}");
+            // Processes that it started have a line of their own.
+            let all = !said.is_empty() && said.iter().all(|line| line.contains("no findings"));
+            assert!(all, "{name}, the right program:\n{}", run.stderr);
             assert_eq!(run.status, Some(0), "{name}, the right program:\n{}", run.stderr);
         } else {
             let rule = rule_of(name);
@@ -127,7 +128,8 @@ fn check(name: &str) {
             );
             // Object with name and place; the place is a line of the program.
             assert!(said[0].contains(", made at ") || rule == "retry-parameter", "{name}: {}", said[0]);
-            assert!(said[0].contains("rig.h:") || said[0].contains(".c:"), "{name}: {}", said[0]);
+            let ours = ["rig.h:", "misuse.h:", ".c:"].iter().any(|place| said[0].contains(place));
+            assert!(ours, "{name}: {}", said[0]);
             assert!(!said[0].contains("(doca_buf_inventory.h:"), "{name}, a place in a header: {}", said[0]);
         }
     }

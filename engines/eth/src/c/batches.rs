@@ -56,12 +56,12 @@ pub unsafe extern "C" fn doca_task_batch_free(task_batch: *const Batch) {
     // SAFETY: a handle; the queues of batches have a part of this type.
     unsafe {
         let Ok((batch, slot)) = batch(task_batch, "doca_task_batch_free") else { return };
+        batch.head.kill();
         if slot.is_in_flight() {
-            log::error!(target: "softdpu::task", "doca_task_batch_free: batch {task_batch:p} is in flight; it stays allocated, \
-                 free it when it is back");
+            log::warn!(target: "softdpu::task",
+                "batch {task_batch:p} freed while in flight: it is recycled when it lands, without a callback");
             return;
         }
-        batch.head.kill();
         batch.core.release(slot);
         part::<TxPart>(batch.core).put(batch);
     }

@@ -197,6 +197,11 @@ pub(super) extern "C" fn landed(slot: *const Slot, address: u64, context: u64) {
     unsafe {
         let batch = &*(address as *const Batch);
         let part = super::part::<TxPart>(batch.core);
+        if !batch.head.is(Batch::KIND) {
+            // The program gave it up in flight.
+            batch.core.release(&*slot);
+            return part.put(batch);
+        }
         let (count, user) = (batch.count.load(Relaxed), batch.user.load(Relaxed));
         let failed = usize::from((*slot).status() != 0);
         let (users, packets) = (batch.users.as_ptr(), batch.packets.as_ptr());
