@@ -212,6 +212,8 @@ impl<E: Driven> Live<E> {
         if !self.becomes(common, IDLE) {
             log::error!(target: "softdpu::bridge", "{}: the context of the card does not come to rest; it is left alone",
                 E::INFO.name);
+            // The card may still look at what is kept for it.
+            core::mem::forget(self.store);
             return;
         }
         // What cannot be given back is lost; the log line says what.

@@ -4,10 +4,12 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "shim.h"
 
@@ -34,10 +36,15 @@ static inline int is_under_a_map(const void *addr, size_t len)
 		(__typeof__(&f))at_; \
 	})
 
+/* Keeps errno, as free does. */
 void free(void *memory)
 {
-	if (memory != NULL && is_under_a_map(memory, 1))
+	if (memory != NULL && is_under_a_map(memory, 1)) {
+		int kept = errno;
+
 		softdpu_check_memory(memory, malloc_usable_size(memory), 0, PLACE);
+		errno = kept;
+	}
 	NEXT(free)(memory);
 }
 
@@ -56,7 +63,7 @@ void *reallocarray(void *memory, size_t count, size_t len)
 	return NEXT(reallocarray)(memory, count, len);
 }
 
-/* Growing in place takes nothing away. */
+/* Growing in place takes nothing away, shrinking in place the tail. */
 void *mremap(void *addr, size_t len, size_t new_len, int flags, ...)
 {
 	void *to = NULL;
@@ -68,8 +75,15 @@ void *mremap(void *addr, size_t len, size_t new_len, int flags, ...)
 		to = va_arg(rest, void *);
 		va_end(rest);
 	}
-	if (((flags & MREMAP_MAYMOVE) != 0 || new_len < len) && is_under_a_map(addr, len))
+	if ((flags & MREMAP_FIXED) == 0 && new_len <= len) {
+		size_t page = (size_t)sysconf(_SC_PAGESIZE), kept = (new_len + page - 1) / page * page;
+		char *tail = (char *)addr + kept;
+
+		if (kept < len && is_under_a_map(tail, len - kept))
+			softdpu_check_memory(tail, len - kept, 5, PLACE);
+	} else if ((flags & MREMAP_MAYMOVE) != 0 && is_under_a_map(addr, len)) {
 		softdpu_check_memory(addr, len, 5, PLACE);
+	}
 	return NEXT(mremap)(addr, len, new_len, flags, to);
 }
 

@@ -72,6 +72,8 @@ pub(crate) struct Object {
     pub(crate) kind: Kind,
     pub(crate) what: String,
     pub(crate) number: u64,
+    /// Tells it from others that have its handle later.
+    pub(crate) born: u32,
     pub(crate) made: Place,
     pub(crate) died: Option<Place>,
     pub(crate) started: bool,

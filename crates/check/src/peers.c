@@ -336,7 +336,7 @@ doca_error_t doca_graph_instance_destroy(struct doca_graph_instance *instance)
 
 	softdpu_check_run(instance, 0, (int)result, "doca_graph_instance_destroy", PLACE);
 	if (result != DOCA_ERROR_IN_USE)
-		softdpu_check_destroyed(instance, (int)result, "doca_graph_instance_destroy", PLACE);
+		softdpu_check_destroyed(instance, 0, (int)result, "doca_graph_instance_destroy", PLACE);
 	return result;
 }
 

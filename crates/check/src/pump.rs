@@ -32,6 +32,9 @@ pub(crate) struct Seen {
     /// Callbacks at the last arming; armings in a row after some, without a clear.
     pub(crate) heard: u64,
     pub(crate) stale: u32,
+    /// It was cleared once; calls of progress without a callback at the last arming.
+    pub(crate) cleared: bool,
+    pub(crate) vain: u64,
 }
 
 impl Pump {

@@ -68,6 +68,7 @@ impl Shadow {
             kind,
             what,
             number,
+            born: self.versions,
             made,
             died: None,
             started: false,
@@ -203,6 +204,7 @@ impl Shadow {
                 let left: Vec<u32> = (0..count).filter(mine).collect();
                 left.into_iter().for_each(|task| self.mark(task, Phase::Gone, place));
                 self.pools.retain(|(ctx, _), _| *ctx != at);
+                self.ends.remove(&at);
             }
         }
     }

@@ -30,6 +30,12 @@
 #include "shim.h"
 
 __thread struct mine mine;
+
+/* In a child of fork, whose thread has a number of its own. */
+void softdpu_check_renew(void)
+{
+	mine.number = (int)gettid();
+}
 struct pump nowhere;
 
 /* The library's own function of a name. */
@@ -268,13 +274,13 @@ doca_error_t doca_mmap_create_from_export(const union doca_data *user_data, cons
 /* The program's own function that gives the memory back runs inside: no map is over it any more then. */
 doca_error_t doca_mmap_destroy(struct doca_mmap *mmap)
 {
+	uint32_t born = softdpu_check_destroy(mmap, "doca_mmap_destroy", PLACE);
 	doca_error_t result;
 
-	softdpu_check_destroy(mmap, "doca_mmap_destroy", PLACE);
 	softdpu_check_lifted(mmap, 1);
 	result = REAL(doca_mmap_destroy)(mmap);
 	softdpu_check_lifted(mmap, 0);
-	softdpu_check_destroyed(mmap, (int)result, "doca_mmap_destroy", PLACE);
+	softdpu_check_destroyed(mmap, born, (int)result, "doca_mmap_destroy", PLACE);
 	return result;
 }
 
@@ -426,15 +432,15 @@ doca_error_t doca_buf_dec_refcount(struct doca_buf *buf, uint16_t *refcount)
 			if (REAL(doca_buf_get_next_in_list)(list[count - 1], &next) != DOCA_SUCCESS)
 				break;
 		}
-		softdpu_check_destroy(buf, call, PLACE);
+		(void)softdpu_check_destroy(buf, call, PLACE);
 		result = REAL(doca_buf_dec_refcount)(buf, refcount);
 		for (i = 0; result == DOCA_SUCCESS && i < count; i++)
-			softdpu_check_destroyed(list[i], (int)result, call, PLACE);
+			softdpu_check_destroyed(list[i], 0, (int)result, call, PLACE);
 		/* Longer lists: the rest, which can no longer be walked, is looked up by nobody. */
 	} else {
 		result = REAL(doca_buf_dec_refcount)(buf, refcount);
 		if (result != DOCA_SUCCESS) {
-			softdpu_check_destroyed(buf, (int)result, call, PLACE);
+			softdpu_check_destroyed(buf, 0, (int)result, call, PLACE);
 			return result;
 		}
 	}

@@ -79,8 +79,8 @@ struct pump {
 void softdpu_check_begin(void);
 void softdpu_check_end(int status);
 void softdpu_check_created(uint32_t kind, const char *what, const void *object, const void *a, const void *b, uintptr_t place);
-void softdpu_check_destroy(const void *object, const char *call, uintptr_t place);
-void softdpu_check_destroyed(const void *object, int result, const char *call, uintptr_t place);
+uint32_t softdpu_check_destroy(const void *object, const char *call, uintptr_t place);
+void softdpu_check_destroyed(const void *object, uint32_t born, int result, const char *call, uintptr_t place);
 void softdpu_check_failed(int result, const char *call, uintptr_t place, const void *a, const void *b, const void *c);
 void softdpu_check_started(const void *object, int started);
 void softdpu_check_attached(const void *object, const void *to, int attached);
@@ -170,6 +170,8 @@ extern __thread struct mine {
 	struct pump *inside; /* never NULL once the thread has been inside, and so has the number */
 } mine __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+void softdpu_check_renew(void) __attribute__((visibility("hidden")));
+
 /* For calls outside of any engine that is known. */
 extern struct pump nowhere __attribute__((visibility("hidden")));
 
@@ -214,10 +216,9 @@ static inline struct pump *inside(struct mine *own)
 
 #define DESTROY(f_, object_) \
 	do { \
-		doca_error_t result_; \
-		softdpu_check_destroy(object_, #f_, PLACE); \
-		result_ = REAL(f_)(object_); \
-		softdpu_check_destroyed(object_, (int)result_, #f_, PLACE); \
+		uint32_t born_ = softdpu_check_destroy(object_, #f_, PLACE); \
+		doca_error_t result_ = REAL(f_)(object_); \
+		softdpu_check_destroyed(object_, born_, (int)result_, #f_, PLACE); \
 		return result_; \
 	} while (0)
 

@@ -18,11 +18,17 @@ pub(crate) fn restore_signals(before: &libc::sigset_t) {
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, core::ptr::null_mut()) };
 }
 
+thread_local! {
+    static NUMBER: std::cell::Cell<i32> = const { std::cell::Cell::new(0) };
+}
+
+/// In a child of fork: its thread has a number of its own.
+pub(crate) fn renew() {
+    NUMBER.set(0);
+}
+
 /// The system's number of this thread.
 pub(crate) fn thread() -> i32 {
-    thread_local! {
-        static NUMBER: std::cell::Cell<i32> = const { std::cell::Cell::new(0) };
-    }
     NUMBER.with(|number| {
         if number.get() == 0 {
             // SAFETY: takes nothing and changes nothing.

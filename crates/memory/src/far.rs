@@ -100,11 +100,17 @@ impl Stage {
         Ok(true)
     }
 
-    fn change(&self, alter: Alter) -> Result<u64> {
+    /// The word before, or nothing where the owner refuses.
+    fn change(&self, alter: Alter) -> Result<Option<u64>> {
         self.line.send(&alter.encode(), &[])?;
-        let answer = self.line.receive(Some(Instant::now() + PATIENCE))?;
-        let before = answer.as_ref().and_then(|(answer, _)| answer.strip_prefix(CHANGED)?.try_into().ok());
-        before.map(u64::from_le_bytes).ok_or_else(lost)
+        match self.line.receive(Some(Instant::now() + PATIENCE))? {
+            Some((answer, _)) if answer == REFUSED => Ok(None),
+            Some((answer, _)) => {
+                let before = answer.strip_prefix(CHANGED).and_then(|word| word.try_into().ok());
+                before.map(|word| Some(u64::from_le_bytes(word))).ok_or_else(lost)
+            }
+            None => Err(lost()),
+        }
     }
 
     fn ask(&self, piece: Piece) -> Result<bool> {
@@ -163,12 +169,17 @@ impl Far {
                 return Err(Error::new(Code::NotSupported, "atomics on memory that is not mapped here"));
             }
         };
-        changed.map_err(|cause| {
-            // An answer may still come, and would be taken for that of a later word.
-            self.lose();
-            log::error!(target: "softdpu::mmap", "word at {there:#x} of process {} could not be changed: {cause}", self.owner);
-            lost()
-        })
+        let cause = match changed {
+            Ok(Some(before)) => return Ok(before),
+            Ok(None) => "it is not aligned to 8 bytes, or not mapped there any more".to_owned(),
+            Err(cause) => {
+                // An answer may still come, and would be taken for that of a later word.
+                self.lose();
+                cause.to_string()
+            }
+        };
+        log::error!(target: "softdpu::mmap", "word at {there:#x} of process {} could not be changed: {cause}", self.owner);
+        Err(lost())
     }
 
     /// Marks an access of the thread in `seat`, or of one without, with everybody who may end it.

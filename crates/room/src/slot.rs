@@ -350,6 +350,7 @@ pub(crate) fn take(n: usize, core: &'static Core, op: u8, into: &mut Vec<&'stati
         if let Some(slot) = stock.free.pop() {
             slot.core.store(core::ptr::from_ref(core).cast_mut(), Ordering::Relaxed);
             slot.op.store(op, Ordering::Relaxed);
+            slot.set_number(0);
             slot.flight.set(crate::flight::FREE);
             slot.head.kill();
             into.push(slot);

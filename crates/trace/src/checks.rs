@@ -207,6 +207,11 @@ impl Checker {
     }
 }
 
+/// One is over. It may have been forgotten already, when nothing flew any more.
+fn less(count: &AtomicI64) {
+    _ = count.fetch_update(Relaxed, Relaxed, |n| (n > 0).then(|| n - 1));
+}
+
 impl Observer for Checker {
     fn started(&self, context: &Context<'_>) {
         let number = context.number();
@@ -249,11 +254,17 @@ impl Observer for Checker {
     }
 
     fn worked(&self, task: &TaskId) {
-        self.with(task.context, |seen| _ = seen.busy.fetch_sub(1, Relaxed));
+        self.with(task.context, |seen| less(&seen.busy));
     }
 
     fn part(&self, task: &TaskId, over: bool) {
-        self.with(task.context, |seen| _ = seen.busy.fetch_add(if over { -1 } else { 1 }, Relaxed));
+        self.with(task.context, |seen| {
+            if over {
+                less(&seen.busy);
+            } else {
+                seen.busy.fetch_add(1, Relaxed);
+            }
+        });
     }
 
     fn ended(&self, task: &TaskId, _result: Result<u64, Code>, _called: bool) {

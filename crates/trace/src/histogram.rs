@@ -10,7 +10,7 @@ const MOST: u32 = 44;
 /// Buckets.
 pub const BUCKETS: usize = ((MOST - FINE + 1) << FINE) as usize;
 
-/// A histogram of nanoseconds. One thread adds at a time, any thread reads.
+/// A histogram of nanoseconds. One thread adds at a time (two that meet may lose a count), any thread reads.
 #[derive(Debug)]
 pub struct Histogram {
     buckets: Box<[AtomicU64]>,
@@ -53,16 +53,23 @@ fn grow(place: &AtomicU64, by: u64) {
 }
 
 impl Histogram {
-    /// Adds a duration that stands for the last of `many` in all: for itself, and for those that were not measured since the
-    /// last one. One thread at a time.
+    /// Adds the duration of the last of `many` in all. Those that were not measured since the one before count as that one
+    /// did, where there was one: as [`Histogram::rest`] shows them meanwhile.
     #[inline(always)]
     pub fn add_up_to(&self, nanos: u64, many: u64) {
-        let count = many.saturating_sub(self.added.load(Ordering::Relaxed));
+        // Of engines with peers, two threads may come at once: who is first has them.
+        let before = self.added.fetch_max(many, Ordering::Relaxed);
+        let mut count = many.saturating_sub(before);
         if count == 0 {
             return;
         }
-        self.added.store(many, Ordering::Relaxed);
+        let last = self.last.load(Ordering::Relaxed);
         self.last.store(nanos, Ordering::Relaxed);
+        if before > 0 && count > 1 {
+            grow(&self.buckets[bucket(last)], count - 1);
+            grow(&self.sum, last.wrapping_mul(count - 1));
+            count = 1;
+        }
         grow(&self.buckets[bucket(nanos)], count);
         grow(&self.sum, nanos.wrapping_mul(count));
         if nanos > self.longest.load(Ordering::Relaxed) {
@@ -154,7 +161,7 @@ mod tests {
         assert_eq!(times.rest(5), (0, 0), "nothing is known");
         times.add_up_to(100, 1);
         times.add_up_to(1000, 4);
-        assert_eq!((times.count(), times.sum(), times.rest(6)), (4, 3100, (2, 1000)));
+        assert_eq!((times.count(), times.sum(), times.rest(6)), (4, 1300, (2, 1000)));
         times.add_up_to(7, 4);
         assert_eq!((times.count(), times.rest(4)), (4, (0, 1000)), "as many as there are");
     }

@@ -3,42 +3,34 @@
 use core::fmt;
 use core::hint::black_box;
 
-/// Up to 32 secret bytes, wiped when they go.
-pub(crate) struct Secret {
-    bytes: [u8; Secret::MAX],
-    len: usize,
-}
+/// Up to 32 secret bytes, wiped when they go. In a place of their own, so that no move leaves a copy behind.
+pub(crate) struct Secret(Box<[u8]>);
 
 impl Secret {
     const MAX: usize = 32;
 
     /// A copy of these bytes; of none, if they are too many.
     pub(crate) fn of(bytes: &[u8]) -> Secret {
-        let mut secret = Secret { bytes: [0; Secret::MAX], len: 0 };
-        if let Some(place) = secret.bytes.get_mut(..bytes.len()) {
-            place.copy_from_slice(bytes);
-            secret.len = bytes.len();
-        }
-        secret
+        Secret(if bytes.len() > Secret::MAX { Box::default() } else { bytes.into() })
     }
 
     /// The bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
+        &self.0
     }
 }
 
 impl Drop for Secret {
     fn drop(&mut self) {
-        self.bytes.fill(0);
+        self.0.fill(0);
         // Whoever could see the zeros here keeps the compiler from leaving them out.
-        black_box(&self.bytes);
+        black_box(&self.0);
     }
 }
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Secret({} bytes)", self.len)
+        write!(f, "Secret({} bytes)", self.0.len())
     }
 }
 

@@ -218,6 +218,11 @@ impl Streams {
         !lock(&self.unseen).is_empty()
     }
 
+    /// Does this one?
+    pub(crate) fn is_unseen(&self, id: u32) -> bool {
+        lock(&self.unseen).iter().any(|unseen| unseen.id == id)
+    }
+
     /// The peer saw it, or it does not wait any more.
     pub(crate) fn seen(&self, id: u32, yes: bool) {
         let mut unseen = lock(&self.unseen);

@@ -79,7 +79,11 @@ impl<E: Engine<Job = SendJob>> Talk<E> {
     /// Consumers of this end that the peer has seen, as stands behind messages that nobody takes. Whoever starts a consumer
     /// may do so before it takes another message.
     fn seen_ahead(&self) -> Vec<u32> {
-        if self.connection.streams.has_unseen() { self.inlet.numbers_ahead(tag::SEEN) } else { Vec::new() }
+        let streams = &self.connection.streams;
+        let mut ids = if streams.has_unseen() { self.inlet.numbers_ahead(tag::SEEN) } else { Vec::new() };
+        // Those that were found before still stand there.
+        ids.retain(|&id| streams.is_unseen(id));
+        ids
     }
 
     /// The program has as many messages as it may have; those of a peer that is gone are bounded by the ring.

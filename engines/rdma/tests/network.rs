@@ -57,6 +57,19 @@ fn peer() {
             println!("joined");
             echo(&mut b, 1);
         }
+        "shouter" => {
+            // Takes nothing, and sends more than anybody has room for.
+            let connection = b.endpoint.export().unwrap();
+            println!("blob {}", hex(connection.description()));
+            connection.join(&unhex(&line())).unwrap();
+            println!("joined");
+            assert_eq!(line(), "shout");
+            let src = Some(b.filled(0, &[9; 30_000]));
+            let shout = b.rdma.submit(Send { to: connection.target(), src, immediate: None }).unwrap();
+            assert_eq!(b.pe.run(shout).result.unwrap_err().code(), Code::IoFailed);
+            println!("shouted");
+            assert_eq!(line(), "end");
+        }
         "server" => {
             let port: u16 = line().parse().unwrap();
             b.endpoint.listen(port).unwrap();
@@ -206,6 +219,29 @@ fn messages_of_every_length_come_back() {
     drop(connection);
     peer.until_it_ends(&mut a);
     assert_eq!(shown_of_network(), 0);
+}
+
+#[test]
+fn a_message_that_is_too_long_ends_a_connection_on_which_something_flies() {
+    if !has_fabric() || outer("a_message_that_is_too_long_ends_a_connection_on_which_something_flies") {
+        return;
+    }
+    let mut peer = Peer::new("shouter");
+    let mut a = side(0, options());
+    let connection = a.endpoint.export().unwrap();
+    connection.join(&unhex(&peer.hear("blob "))).unwrap();
+    let receive = a.rdma.submit(Receive { dst: Some(a.room(0, 100)), message: None }).unwrap();
+    let src = Some(a.filled(1000, &[1; 100]));
+    // Nobody there has room for it: it flies until the connection ends.
+    let send = a.rdma.submit(Send { to: connection.target(), src, immediate: None }).unwrap();
+    a.pe.progress();
+    peer.say(&hex(connection.description()));
+    peer.hear("joined");
+    peer.say("shout");
+    assert_eq!(a.pe.run(receive).result.unwrap_err().code(), Code::IoFailed);
+    assert_eq!(a.pe.run(send).result.unwrap_err().code(), Code::IoFailed);
+    peer.hear("shouted");
+    peer.end();
 }
 
 /// Sockets of this process.

@@ -92,13 +92,14 @@ struct Held {
 
 /// The bytes of a key, wiped when they go.
 struct Raw {
-    bytes: [u8; 32],
+    /// In a place of its own, so that no move leaves a copy behind.
+    bytes: Box<[u8; 32]>,
     len: usize,
 }
 
 impl Raw {
     fn of(key: &[u8]) -> Option<Raw> {
-        let mut raw = Raw { bytes: [0; 32], len: key.len() };
+        let mut raw = Raw { bytes: Box::new([0; 32]), len: key.len() };
         raw.bytes.get_mut(..key.len())?.copy_from_slice(key);
         Some(raw)
     }

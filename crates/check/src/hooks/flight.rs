@@ -304,7 +304,8 @@ unsafe extern "C" fn softdpu_check_submitted(
             shadow.mark(number, Phase::Held, place);
             if let Some(task) = shadow.tasks.at_mut(number) {
                 // The next attempt is looked at in full.
-                (task.refused, task.looks, task.plan.holds) = (result != BAD_STATE, 0, false);
+                let passes = result == AGAIN || result == FULL;
+                (task.refused, task.looks, task.plan.holds) = (passes, 0, false);
             }
             if result == BAD_STATE {
                 let numbers = format_args!("the state is {}, at {place}", state(now));
@@ -377,8 +378,8 @@ fn not_connected(shadow: &mut Shadow, task: usize, link: usize) {
 /// What is known of a progress engine; NULL when there is none of this handle.
 #[unsafe(no_mangle)]
 extern "C" fn softdpu_check_pump(pe: usize) -> *const Pump {
-    let pump = with(|shadow| shadow.pumps.get(pe).map(|(pump, _)| *pump));
-    pump.flatten().map_or(core::ptr::null(), core::ptr::from_ref)
+    let look = || with(|shadow| shadow.pumps.get(pe).map(|(pump, _)| *pump)).flatten();
+    (!super::fork::is_child()).then(look).flatten().map_or(core::ptr::null(), core::ptr::from_ref)
 }
 
 /// Progress begins while a thread is inside.

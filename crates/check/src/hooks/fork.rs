@@ -1,10 +1,18 @@
 //! Children of a program that has opened a device: the library refuses them, and says so in codes alone.
 
+#![expect(unsafe_code, reason = "a call of the other end")]
+
 use crate::place::Place;
 use crate::report::say;
 use crate::rules;
+use crate::sys;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
+
+unsafe extern "C" {
+    /// The number that `shim.c` has of this thread.
+    fn softdpu_check_renew();
+}
 
 /// Where the first device was opened. From then on the library refuses a forked child.
 static OPENED: OnceLock<Place> = OnceLock::new();
@@ -20,6 +28,9 @@ pub(super) fn opened(place: Place) {
 
 /// Runs in every child.
 pub(super) extern "C" fn forked() {
+    sys::renew();
+    // SAFETY: writes this thread's own number.
+    unsafe { softdpu_check_renew() };
     if OPENED.get().is_some() {
         CHILD.store(true, Ordering::Relaxed);
     }

@@ -17,6 +17,10 @@ unsafe extern "C" {
     fn softdpu_check_is_library(place: usize) -> c_int;
 }
 
+/// Which object is meant is known by its handle alone, or no object is.
+const ANYBODY: u32 = 0;
+const NOBODY: u32 = u32::MAX;
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn softdpu_check_created(
     kind: u32,
@@ -65,13 +69,19 @@ extern "C" fn softdpu_check_listed(first: usize, second: usize) {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn softdpu_check_destroy(object: usize, _call: *const c_char, place: usize) {
-    checked(|shadow| shadow.before_destroy(object, Place(place), sys::thread()));
+extern "C" fn softdpu_check_destroy(object: usize, _call: *const c_char, place: usize) -> u32 {
+    let mut born = NOBODY;
+    checked(|shadow| {
+        born = shadow.alive(object).map_or(NOBODY, |object| object.born);
+        shadow.before_destroy(object, Place(place), sys::thread());
+    });
+    born
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn softdpu_check_destroyed(
     object: usize,
+    born: u32,
     result: c_int,
     call: *const c_char,
     place: usize,
@@ -81,6 +91,10 @@ unsafe extern "C" fn softdpu_check_destroyed(
     let call = unsafe { literal(call) };
     checked(|shadow| {
         if result == SUCCESS {
+            // Another thread may have made an object meanwhile that has the handle now.
+            if born != ANYBODY && shadow.objects.get(object).is_none_or(|known| known.born != born) {
+                return;
+            }
             shadow.bury(object, place);
             if shadow.objects.get(object).is_some_and(|object| object.kind == Kind::Map) {
                 memory::look_around(shadow);

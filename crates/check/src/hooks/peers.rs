@@ -117,11 +117,14 @@ extern "C" fn softdpu_check_armed(pe: usize, how: c_int, place: usize) {
         seen.handle = true;
         match how {
             0 => return,
-            1 => (seen.armed, seen.stale) = (false, 0),
+            1 => (seen.armed, seen.stale, seen.cleared) = (false, 0, true),
             _ => {
-                let heard = pump.counts().1;
-                seen.stale += u32::from(seen.armed && !seen.clears && heard != seen.heard);
-                (seen.armed, seen.heard) = (true, heard);
+                // Who arms, finds work at once and does not sleep has nothing to clear.
+                let (calls, heard) = pump.counts();
+                let vain = calls.wrapping_sub(heard / 2);
+                let again = seen.armed && !seen.clears && !seen.cleared;
+                seen.stale += u32::from(again && heard != seen.heard && vain != seen.vain);
+                (seen.armed, seen.heard, seen.vain) = (true, heard, vain);
             }
         }
         if seen.stale == STALE {
@@ -160,6 +163,9 @@ extern "C" fn softdpu_check_rep_listed(record: usize, dev: usize) {
 /// The device that a record of a representor belongs to.
 #[unsafe(no_mangle)]
 extern "C" fn softdpu_check_rep_dev(record: usize) -> usize {
+    if super::fork::is_child() {
+        return 0;
+    }
     with(|shadow| shadow.listed.get(&record).copied()).flatten().unwrap_or(0)
 }
 
@@ -199,6 +205,12 @@ unsafe extern "C" fn softdpu_check_no_server(dev: usize, rep: usize, call: *cons
 /// A client that found nobody is about to be destroyed: is there a server of its name, for another function?
 pub(super) fn lonely(shadow: &mut Shadow, client: usize, place: Place) {
     let Some(end) = shadow.ends.get(&client).filter(|end| !end.server) else { return };
+    // One that was in use has found its server.
+    let was_used = shadow.tasks.all().iter().any(|task| task.ctx == client)
+        || shadow.objects.all().iter().any(|object| object.parents.contains(&client));
+    if was_used {
+        return;
+    }
     let servers = || {
         shadow.ends.iter().filter(|(at, other)| {
             other.server && other.name == end.name && shadow.alive(**at).is_some_and(|server| server.started)

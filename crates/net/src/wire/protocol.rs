@@ -21,7 +21,7 @@ pub(crate) const TOPIC: Topic = Topic(5);
 /// There are frames.
 pub(crate) const WAKE: [u8; 1] = [b'w'];
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const FIXED: usize = 16;
 /// Names of cards have at most 63 bytes.
 const LONGEST_NAME: usize = 63;

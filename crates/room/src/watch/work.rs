@@ -34,6 +34,14 @@ impl Watched {
         }
         self.begun.store(end, Ordering::Relaxed);
     }
+
+    /// Engines with peers, lane locked: what another thread submitted during the turn, too, if the engine has it already.
+    fn catch_up(&self, lane: &Lane) {
+        let (taken, told) = (lane.taken(), self.begun.load(Ordering::Relaxed));
+        if taken.wrapping_sub(told) as i32 > 0 {
+            self.hand_over(lane, taken);
+        }
+    }
 }
 
 impl Work for Watched {
@@ -96,6 +104,8 @@ impl Work for Watched {
         Some(self)
     }
     fn came_back(&self, slot: &'static Slot) {
+        // Before it is published: then its slot may be anybody's.
+        self.catch_up(self.watch.core.lane());
         let (core, task) = (self.watch.core, self.seen(slot));
         self.watch.ended(&task, slot.result(), slot.is_called());
         core.lane().publish(slot);
@@ -128,11 +138,7 @@ impl Work for Watched {
         let lane = core.lane();
         self.hand_over(lane, lane.given());
         let moved = self.inner.turn(core);
-        // Another thread submitted meanwhile, and the engine has it already.
-        let (taken, told) = (lane.taken(), self.begun.load(Ordering::Relaxed));
-        if taken.wrapping_sub(told) as i32 > 0 {
-            self.hand_over(lane, taken);
-        }
+        self.catch_up(lane);
         moved
     }
     fn unordered(&self) -> bool {

@@ -54,6 +54,11 @@ impl Library {
         (self.version >> 16, self.version & 0xffff)
     }
 
+    /// Does the provider offer anything for this address of the machine?
+    pub(crate) fn offers(&'static self, provider: &str, here: IpAddr) -> bool {
+        self.find(provider, here, None, true).is_ok()
+    }
+
     /// What the provider offers for an address: of this machine (`source`) or of a peer.
     pub(super) fn find(
         &'static self,

@@ -173,7 +173,11 @@ impl Plug {
                 }
             }
             if count < done.len() {
-                return;
+                // The library may have read more than found buffers, and no descriptor tells of that.
+                if self.posted > 0 || self.spare.is_empty() {
+                    return;
+                }
+                self.post_spare();
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Connections over the network come and go.
 
-use super::wire::{In, Joint, Way, Wire};
+use super::wire::{Flying, In, Joint, Way, Wire};
 use crate::conn::Phase;
 use crate::engine::{Event, Rdma};
 use crate::hardware::Engine;
@@ -50,19 +50,22 @@ impl Engine {
 
     /// Tasks of a connection that were begun are given back.
     pub(crate) fn flush_way(&mut self, port: &mut Port<'_, Rdma>, slot: u32) {
-        let link =
-            |engine: &mut Engine| engine.links[slot as usize].as_mut()?.net.as_mut()?.flying.pop_front();
         let flies = self.links[slot as usize].as_ref().and_then(|link| link.net.as_ref());
         if flies.is_some_and(|way| !way.flying.is_empty()) {
             let wires = self.wires.iter().filter(|wire| wire.out == Some(slot));
             wires.for_each(|wire| wire.pipe.lock().take_back());
         }
-        while let Some(flying) = link(self) {
+        while let Some(flying) = self.begun_on(slot) {
             self.complete(port, flying.ticket, Err(Code::IoFailed));
         }
         if let Some(way) = self.links[slot as usize].as_mut().and_then(|link| link.net.as_mut()) {
             (way.issuing, way.unready) = (false, None);
         }
+    }
+
+    /// The first of the tasks that were begun on a connection and are not through.
+    pub(super) fn begun_on(&mut self, slot: u32) -> Option<Flying> {
+        self.links[slot as usize].as_mut()?.net.as_mut()?.flying.pop_front()
     }
 
     /// The connection is in error: the peer's requests are refused.

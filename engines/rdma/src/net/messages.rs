@@ -6,11 +6,12 @@ use super::serve::Why;
 use crate::engine::Rdma;
 use crate::ffi::Got;
 use crate::hardware::Engine;
-use crate::job::Opcode;
+use crate::job::{ConnRef, Opcode};
 use crate::receive::Current;
 use crate::srq::{Letter, RemoteSrq};
 use softdpu_memory::view::Hold;
 use softdpu_room::hardware::Port;
+use softdpu_status::Code;
 
 impl Engine {
     /// Messages of a peer, into receives.
@@ -57,8 +58,7 @@ impl Engine {
             };
             let current = Current { place: claim.place, letter, got: 0, failed: false };
             if opcode != Opcode::WriteImm && piece.total > claim.room {
-                inner.refuse(Why::TooLong);
-                self.land(port, conn, current, None);
+                self.turn_away(port, (inner, at), conn, current, Why::TooLong);
                 return Ok(true);
             }
             inward.current = Some(current);
@@ -87,12 +87,32 @@ impl Engine {
         }
         self.left -= 1;
         if current.failed {
-            inner.refuse(Why::Receive);
+            self.turn_away(port, (inner, at), conn, current, Why::Receive);
         } else {
             inner.took_message();
+            self.land(port, conn, current, Some(opcode));
         }
-        self.land(port, conn, current, Some(opcode).filter(|_| !current.failed));
         Ok(true)
+    }
+
+    /// A message does not fit its receive, and ends the connection. That happens while its pipe is locked: what was begun
+    /// on it is given back before, so that nobody locks it again for that ([`Engine::flush_way`]).
+    fn turn_away(
+        &mut self,
+        port: &mut Port<'_, Rdma>,
+        (inner, at): (&mut Inner, usize),
+        conn: ConnRef,
+        current: Current,
+        why: Why,
+    ) {
+        inner.refuse(why);
+        if self.wires[at].out == Some(conn.slot) {
+            inner.take_back();
+            while let Some(flying) = self.begun_on(conn.slot) {
+                self.complete(port, flying.ticket, Err(Code::IoFailed));
+            }
+        }
+        self.land(port, conn, current, None);
     }
 
     fn store_message(&mut self, port: &mut Port<'_, Rdma>, current: Current, bytes: &[u8]) -> bool {

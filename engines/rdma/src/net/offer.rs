@@ -2,12 +2,25 @@
 //! otherwise the verbs of the RDMA device through which the line to the peer goes, where both ends have one, and TCP.
 
 use super::meet::text;
+use crate::ffi::Library;
+use rustix::process::{Resource, geteuid, getrlimit};
 use softdpu_card::VerbsPort;
 use std::net::IpAddr;
 
 /// What one end can use at this address of its machine, best first, separated by blanks. `named`: what is demanded.
 pub(super) fn of_port(named: Option<&str>, here: IpAddr) -> String {
-    of(named, || VerbsPort::at(here).is_some())
+    of(named, || VerbsPort::at(here).is_some() && is_usable(here))
+}
+
+/// Bytes that a process may lock at least, where verbs are used unasked: each connection locks its buffers.
+const LOCKABLE: u64 = 64 << 20;
+
+/// The device may be out of a container's reach, the library may come without that provider, and who may lock little
+/// would get a connection or two.
+fn is_usable(here: IpAddr) -> bool {
+    let limit = getrlimit(Resource::Memlock).current;
+    (geteuid().is_root() || limit.is_none_or(|most| most >= LOCKABLE))
+        && Library::get().is_ok_and(|library| library.offers("verbs", here))
 }
 
 fn of(named: Option<&str>, has_verbs: impl Fn() -> bool) -> String {

@@ -10,7 +10,7 @@ use crate::event;
 use crate::ffi::Class;
 use crate::hardware::Engine;
 use crate::job::{Job, Op};
-use crate::link::{REPEAT, Step, Tools};
+use crate::link::{Link, REPEAT, Step, Tools};
 use softdpu_memory::copy::commit;
 use softdpu_memory::peer;
 use softdpu_memory::view::Hold;
@@ -65,7 +65,10 @@ impl Engine {
     }
 
     fn has_fresh_tasks(&self, slot: u32) -> bool {
-        self.links[slot as usize].as_ref().is_some_and(|link| !link.queue.is_empty() && !link.failed)
+        // Whether a message has waited too long for a receive is judged after a look at what came.
+        let in_time = |link: &Link| link.net.as_ref().is_some_and(|way| way.unready.is_none());
+        let link = self.links[slot as usize].as_deref();
+        link.is_some_and(|link| !link.queue.is_empty() && !link.failed && in_time(link))
     }
 
     /// Do tasks wait for time to pass, so that somebody has to look?

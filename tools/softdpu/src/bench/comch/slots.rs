@@ -4,6 +4,7 @@
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering::{Acquire, Release};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use softdpu_link::Segment;
@@ -121,7 +122,12 @@ pub(super) fn serve(end: impl AsFd, file: &str, bytes: usize, count: u64) -> Res
                 memory.segment.get(memory.slot(number), &mut read);
             }
             if filled == emptied {
-                patience.pass();
+                // Whoever hangs up is told without being asked for.
+                let mut look = [PollFd::new(&end, PollFlags::empty())];
+                let looks = patience.pass().is_multiple_of(LOOKS);
+                if looks && poll(&mut look, Some(&Timespec::default())).is_ok_and(|told| told > 0) {
+                    return Ok(());
+                }
             } else {
                 patience.reset();
                 emptied = filled;
