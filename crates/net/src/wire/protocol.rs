@@ -76,7 +76,9 @@ mod tests {
             for at in 0..FIXED {
                 assert!(read(&bytes[..at]).is_none());
             }
-            for (at, value) in [(0, 2), (1, 3), (2, 2), (3, 1), (7, 1), (16, 0xff)] {
+            for (at, value) in
+                [(0, VERSION + 1), (0, VERSION - 1), (1, 3), (2, 2), (3, 1), (7, 1), (16, 0xff)]
+            {
                 let mut bad = bytes.clone();
                 bad[at] = value;
                 assert_eq!(read(&bad), None, "byte {at}");
