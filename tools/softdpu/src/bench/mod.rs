@@ -18,6 +18,7 @@ mod options;
 mod patience;
 mod rdma;
 mod sha;
+mod tool;
 
 pub(crate) use between::{OWNER, owner};
 pub(crate) use comch::{PEER, peer};

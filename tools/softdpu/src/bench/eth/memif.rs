@@ -1,6 +1,7 @@
 //! What DPDK makes of frames between two processes: its `memif` devices under its own tool, `dpdk-testpmd` (package
 //! dpdk), if it is installed. One process sends all the time, the other one drops what it gets; each has a processor.
 
+use crate::bench::tool::Tool;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -89,16 +90,6 @@ fn read(server: &mut Child) -> Option<Receiver<f64>> {
 /// From a line like `Rx-pps:  15400000  Rx-bps:  7884800000`.
 fn per_second(line: &str) -> Option<f64> {
     line.trim_start().strip_prefix("Rx-pps:")?.split_whitespace().next()?.parse().ok()
-}
-
-/// Ends with this.
-struct Tool(Child);
-
-impl Drop for Tool {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Two processes of the tool on this machine, through shared memory, with as many transfers outstanding as a row has. Like
 //! the row they use one window at either end, again and again.
 
+use crate::bench::tool::Tool;
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, TcpListener};
 use std::process::{Child, Command, Stdio};
@@ -35,7 +36,7 @@ pub(super) fn measure(op: &str, bytes: usize, depth: u32, count: u64) -> Result<
         _ => "ucp_put_bw",
     };
     let port = free_port()?;
-    let _server = Server(tool(port).stdout(Stdio::null()).spawn().map_err(|e| format!("{UCX}: {e}"))?);
+    let _server = Tool(tool(port).stdout(Stdio::null()).spawn().map_err(|e| format!("{UCX}: {e}"))?);
     let (size, depth, warm) = (bytes.to_string(), depth.to_string(), warm_up(count).to_string());
     let count = count.max(1).to_string();
     let deadline = Instant::now() + PATIENCE;
@@ -88,16 +89,6 @@ fn per_transfer(line: &str) -> Option<f64> {
     let figures: Vec<f64> = line.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
     let rate = *figures.last()?;
     (figures.len() == 8 && rate > 0.0).then_some(1e9 / rate)
-}
-
-/// Ends with its client, or with this.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 #[cfg(test)]
