@@ -4,7 +4,8 @@ fn main() {
     for file in ["shim.h", "shim.c", "peers.c", "rdma.c", "packets.c", "flow.c", "memory.c"] {
         println!("cargo::rerun-if-changed=src/{file}");
     }
-    println!("cargo::rerun-if-changed=../doca/include");
+    // Links to the C face's, so that the package carries them.
+    println!("cargo::rerun-if-changed=include");
     cc::Build::new()
         .file("src/shim.c")
         .file("src/peers.c")
@@ -12,8 +13,8 @@ fn main() {
         .file("src/packets.c")
         .file("src/flow.c")
         .file("src/memory.c")
-        .include("../doca/include-side/host")
-        .include("../doca/include")
+        .include("include-side/host")
+        .include("include")
         .define("DOCA_ALLOW_EXPERIMENTAL_API", None)
         .std("gnu11")
         // Every call of a checked program passes through.

@@ -4,6 +4,7 @@
 //! package files, which finds files outside of a package, missing versions and names that nobody could resolve.
 
 use std::env;
+use std::fs;
 use std::process::Command;
 
 use crate::metadata::{self, Package, Packages};
@@ -56,6 +57,10 @@ fn look(all: &Packages) -> Findings {
         }
         for licence in LICENCES.iter().filter(|file| !package.folder.join(file).is_file()) {
             findings.push(format!("{name}: no {licence}; link it to the one at the top"));
+        }
+        let script = fs::read_to_string(package.folder.join("build.rs")).unwrap_or_default();
+        if script.contains("../") {
+            findings.push(format!("{name}: its build script leaves the package; link what it needs"));
         }
         let private = package.needs.iter().filter_map(|id| all.get(id)).filter(|p| !p.is_public);
         findings.extend(private.map(|p| format!("{name}: needs {}, which is not published", p.name)));
