@@ -316,6 +316,42 @@ Options:
         assert_eq!(completed("softdpu bench --side d"), ["dpu"]);
     }
 
+    /// Types lines into a shell on a terminal of its own, each with a tab, and writes down what became of them.
+    const ZSH_TYPIST: &str = r#"
+        zmodload zsh/zpty
+        zpty shell zsh -f -i
+        zpty -w shell "fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D; say() { print -r -- \"\$BUFFER\" >>$1/said; BUFFER=; }; zle -N say; bindkey '^O' say; print ready >$1/ready"
+        while [[ ! -e $1/ready ]] { sleep 0.05 }
+        lines=0
+        for line in "${@:2}"; do
+            zpty -w -n shell "$line"$'\t\x0f'
+            (( ++lines ))
+            while [[ ! -e $1/said ]] || (( $(wc -l <$1/said) < lines )) { sleep 0.05 }
+        done
+        zpty -d shell
+    "#;
+
+    #[test]
+    fn zsh_completes() {
+        if Process::new("zsh").arg("--version").output().is_err() {
+            println!("skipped: no zsh");
+            return;
+        }
+        let folder = std::env::temp_dir().join(format!("softdpu-zsh-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("_softdpu"), zsh(&sample())).unwrap();
+        std::fs::write(folder.join("typist"), ZSH_TYPIST).unwrap();
+        let mut typist = Process::new("timeout");
+        typist.args(["120", "zsh", "-f"]).arg(folder.join("typist")).arg(&folder);
+        typist.args(["softdpu be", "softdpu bench --siz", "softdpu bench --side d"]);
+        let done = typist.output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let said = std::fs::read_to_string(folder.join("said")).unwrap();
+        let said: Vec<&str> = said.lines().map(str::trim_end).collect();
+        assert_eq!(said, ["softdpu bench", "softdpu bench --sizes", "softdpu bench --side dpu"]);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
     #[test]
     fn the_other_shells_get_what_they_understand() {
         let (zsh, fish) = (zsh(&sample()), fish(&sample()));
