@@ -2,8 +2,10 @@
 //!
 //! One table per library. Every function gets a method of its name. Objects of the libraries are [`Object`]s, which only
 //! these functions make; the rules for using them (children before parents, one thread at a time) are the callers' to
-//! keep, and `driver.rs`, `maps.rs` and `card.rs` are the only ones.
+//! keep, and the other files of this crate are the only ones.
 #![expect(unsafe_code, reason = "loads C libraries and calls them")]
+
+mod tables;
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -23,10 +25,17 @@ unsafe impl Sync for Object {}
 /// Called when a task is through: the task, its number, and the address of where completions are noted.
 pub(crate) type Completion = extern "C" fn(Option<Object>, u64, u64);
 
+/// Called when a message comes: the event, the bytes and how many they are, and the connection.
+pub(crate) type Received = extern "C" fn(Option<Object>, *const u8, u32, Option<Object>);
+/// Called when a client comes or leaves: the event, the connection, and whether that is so.
+pub(crate) type Changed = extern "C" fn(Option<Object>, Option<Object>, u8);
+
 /// The state of a context that is at rest.
 pub(crate) const IDLE: i32 = 0;
 /// Of one that takes tasks.
 pub(crate) const RUNNING: i32 = 2;
+
+pub(crate) use tables::*;
 
 /// Declares a table: the library's name, then its functions, whose signatures are those of the contract.
 macro_rules! table {
@@ -38,6 +47,12 @@ macro_rules! table {
             $($name: unsafe extern "C" fn($($type),*) -> $ret,)*
         }
 
+        impl core::fmt::Debug for $Table {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str($Table::LIBRARY)
+            }
+        }
+
         impl $Table {
             /// The library, as the dynamic linker knows it.
             pub(crate) const LIBRARY: &str = $library;
@@ -46,10 +61,8 @@ macro_rules! table {
             ///
             /// # Errors
             /// The linker's words: no such library, or a function it does not have.
-            pub(crate) fn load(path: &OsStr) -> Result<$Table, String> {
-                // SAFETY: constructors of a library that was installed to be used run.
-                let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
-                let library = library.map_err(|e| e.to_string())?;
+            pub(crate) fn load(path: &std::ffi::OsStr) -> Result<$Table, String> {
+                let library = $crate::abi::open(path)?;
                 let table = $Table {
                     $($name: {
                         // SAFETY: the signature is that of the contract for this name.
@@ -74,208 +87,29 @@ macro_rules! table {
     };
 }
 
-table! {
-    /// What all engines share.
-    Common in "libdoca_common.so.2" {
-        fn doca_devinfo_create_list(list: &mut Option<Object>, count: &mut u32) -> i32;
-        fn doca_devinfo_destroy_list(list: Object) -> i32;
-        fn doca_devinfo_get_pci_addr_str(info: Object, text: &mut [u8; 13]) -> i32;
-        fn doca_devinfo_get_iface_name(info: Object, text: &mut [u8; 256], size: u32) -> i32;
-        fn doca_devinfo_get_ibdev_name(info: Object, text: &mut [u8; 64], size: u32) -> i32;
-        fn doca_dev_open(info: Object, device: &mut Option<Object>) -> i32;
-        fn doca_mmap_create(map: &mut Option<Object>) -> i32;
-        fn doca_mmap_destroy(map: Object) -> i32;
-        fn doca_mmap_add_dev(map: Object, device: Object) -> i32;
-        fn doca_mmap_set_memrange(map: Object, addr: usize, len: usize) -> i32;
-        fn doca_mmap_set_permissions(map: Object, access: u32) -> i32;
-        fn doca_mmap_start(map: Object) -> i32;
-        fn doca_buf_inventory_create(elements: usize, inventory: &mut Option<Object>) -> i32;
-        fn doca_buf_inventory_start(inventory: Object) -> i32;
-        fn doca_buf_inventory_expand(inventory: Object, elements: u32) -> i32;
-        fn doca_buf_inventory_destroy(inventory: Object) -> i32;
-        fn doca_buf_inventory_buf_get_by_args(
-            inventory: Object, map: Object, addr: usize, len: usize, data: usize, data_len: usize,
-            buf: &mut Option<Object>
-        ) -> i32;
-        fn doca_buf_chain_list(list: Object, tail: Object) -> i32;
-        fn doca_buf_get_data_len(buf: Object, len: &mut usize) -> i32;
-        fn doca_buf_get_next_in_list(buf: Object, next: &mut Option<Object>) -> i32;
-        fn doca_buf_dec_refcount(buf: Object, count: &mut u16) -> i32;
-        fn doca_pe_create(engine: &mut Option<Object>) -> i32;
-        fn doca_pe_destroy(engine: Object) -> i32;
-        fn doca_pe_connect_ctx(engine: Object, context: Object) -> i32;
-        fn doca_pe_progress(engine: Object) -> u8;
-        fn doca_ctx_set_user_data(context: Object, data: u64) -> i32;
-        fn doca_ctx_start(context: Object) -> i32;
-        fn doca_ctx_stop(context: Object) -> i32;
-        fn doca_ctx_get_state(context: Object, state: &mut i32) -> i32;
-        fn doca_task_submit(task: Object) -> i32;
-        fn doca_task_get_status(task: Object) -> i32;
-        fn doca_task_free(task: Object) -> ();
-    }
+use table;
+
+/// Loads a library.
+fn open(path: &OsStr) -> Result<Library, String> {
+    // SAFETY: constructors of a library that was installed to be used run.
+    let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
+    library.map_err(|e| e.to_string())
 }
 
-table! {
-    /// Copies.
-    Dma in "libdoca_dma.so.2" {
-        fn doca_dma_cap_task_memcpy_is_supported(info: Object) -> i32;
-        fn doca_dma_cap_task_memcpy_get_max_buf_size(info: Object, bytes: &mut u64) -> i32;
-        fn doca_dma_cap_task_memcpy_get_max_buf_list_len(info: Object, elements: &mut u32) -> i32;
-        fn doca_dma_create(device: Object, dma: &mut Option<Object>) -> i32;
-        fn doca_dma_destroy(dma: Object) -> i32;
-        fn doca_dma_as_ctx(dma: Object) -> Option<Object>;
-        fn doca_dma_task_memcpy_set_conf(dma: Object, done: Completion, failed: Completion, tasks: u32) -> i32;
-        fn doca_dma_task_memcpy_alloc_init(
-            dma: Object, src: Object, dst: Object, number: u64, task: &mut Option<Object>
-        ) -> i32;
-        fn doca_dma_task_memcpy_as_task(task: Object) -> Option<Object>;
-    }
-}
-
-table! {
-    /// Hashes.
-    Sha in "libdoca_sha.so.2" {
-        fn doca_sha_cap_task_hash_get_supported(info: Object, algorithm: i32) -> i32;
-        fn doca_sha_cap_get_max_src_buf_size(info: Object, bytes: &mut u64) -> i32;
-        fn doca_sha_cap_get_max_list_buf_num_elem(info: Object, elements: &mut u32) -> i32;
-        fn doca_sha_create(device: Object, sha: &mut Option<Object>) -> i32;
-        fn doca_sha_destroy(sha: Object) -> i32;
-        fn doca_sha_as_ctx(sha: Object) -> Option<Object>;
-        fn doca_sha_task_hash_set_conf(sha: Object, done: Completion, failed: Completion, log_tasks: u8) -> i32;
-        fn doca_sha_task_hash_alloc_init(
-            sha: Object, algorithm: i32, src: Object, dst: Object, number: u64, task: &mut Option<Object>
-        ) -> i32;
-        fn doca_sha_task_hash_as_task(task: Object) -> Option<Object>;
-    }
-}
-
-table! {
-    /// Compression.
-    Compress in "libdoca_compress.so.2" {
-        fn doca_compress_create(device: Object, compress: &mut Option<Object>) -> i32;
-        fn doca_compress_destroy(compress: Object) -> i32;
-        fn doca_compress_as_ctx(compress: Object) -> Option<Object>;
-
-        fn doca_compress_cap_task_compress_deflate_is_supported(info: Object) -> i32;
-        fn doca_compress_cap_task_compress_deflate_get_max_buf_size(info: Object, bytes: &mut u64) -> i32;
-        fn doca_compress_cap_task_compress_deflate_get_max_buf_list_len(info: Object, elements: &mut u32) -> i32;
-        fn doca_compress_task_compress_deflate_set_conf(
-            compress: Object, done: Completion, failed: Completion, tasks: u32
-        ) -> i32;
-        fn doca_compress_task_compress_deflate_alloc_init(
-            compress: Object, src: Object, dst: Object, number: u64, task: &mut Option<Object>
-        ) -> i32;
-        fn doca_compress_task_compress_deflate_as_task(task: Object) -> Option<Object>;
-        fn doca_compress_task_compress_deflate_get_crc_cs(task: Object) -> u32;
-        fn doca_compress_task_compress_deflate_get_adler_cs(task: Object) -> u32;
-
-        fn doca_compress_cap_task_decompress_deflate_is_supported(info: Object) -> i32;
-        fn doca_compress_cap_task_decompress_deflate_get_max_buf_size(info: Object, bytes: &mut u64) -> i32;
-        fn doca_compress_cap_task_decompress_deflate_get_max_buf_list_len(
-            info: Object, elements: &mut u32
-        ) -> i32;
-        fn doca_compress_task_decompress_deflate_set_conf(
-            compress: Object, done: Completion, failed: Completion, tasks: u32
-        ) -> i32;
-        fn doca_compress_task_decompress_deflate_alloc_init(
-            compress: Object, src: Object, dst: Object, number: u64, task: &mut Option<Object>
-        ) -> i32;
-        fn doca_compress_task_decompress_deflate_as_task(task: Object) -> Option<Object>;
-        fn doca_compress_task_decompress_deflate_get_crc_cs(task: Object) -> u32;
-        fn doca_compress_task_decompress_deflate_get_adler_cs(task: Object) -> u32;
-
-        fn doca_compress_cap_task_decompress_lz4_stream_is_supported(info: Object) -> i32;
-        fn doca_compress_task_decompress_lz4_stream_set_conf(
-            compress: Object, done: Completion, failed: Completion, tasks: u32
-        ) -> i32;
-        fn doca_compress_task_decompress_lz4_stream_alloc_init(
-            compress: Object, has_block_checksum: u8, are_blocks_independent: u8, src: Object, dst: Object,
-            number: u64, task: &mut Option<Object>
-        ) -> i32;
-        fn doca_compress_task_decompress_lz4_stream_as_task(task: Object) -> Option<Object>;
-        fn doca_compress_task_decompress_lz4_stream_get_crc_cs(task: Object) -> u32;
-        fn doca_compress_task_decompress_lz4_stream_get_xxh_cs(task: Object) -> u32;
-
-        fn doca_compress_cap_task_decompress_lz4_block_is_supported(info: Object) -> i32;
-        fn doca_compress_task_decompress_lz4_block_set_conf(
-            compress: Object, done: Completion, failed: Completion, tasks: u32
-        ) -> i32;
-        fn doca_compress_task_decompress_lz4_block_alloc_init(
-            compress: Object, src: Object, dst: Object, number: u64, task: &mut Option<Object>
-        ) -> i32;
-        fn doca_compress_task_decompress_lz4_block_as_task(task: Object) -> Option<Object>;
-        fn doca_compress_task_decompress_lz4_block_get_crc_cs(task: Object) -> u32;
-        fn doca_compress_task_decompress_lz4_block_get_xxh_cs(task: Object) -> u32;
-    }
-}
-
-table! {
-    /// Erasure coding.
-    Ec in "libdoca_erasure_coding.so.2" {
-        fn doca_ec_cap_task_galois_mul_is_supported(info: Object) -> i32;
-        fn doca_ec_cap_get_max_block_size(info: Object, bytes: &mut u64) -> i32;
-        fn doca_ec_cap_get_max_buf_list_len(info: Object, elements: &mut u32) -> i32;
-        fn doca_ec_create(device: Object, ec: &mut Option<Object>) -> i32;
-        fn doca_ec_destroy(ec: Object) -> i32;
-        fn doca_ec_as_ctx(ec: Object) -> Option<Object>;
-        fn doca_ec_matrix_create_from_raw(
-            ec: Object, coefficients: *mut u8, data: usize, rdnc: usize, matrix: &mut Option<Object>
-        ) -> i32;
-        fn doca_ec_matrix_destroy(matrix: Object) -> i32;
-        fn doca_ec_task_galois_mul_set_conf(ec: Object, done: Completion, failed: Completion, tasks: u32) -> i32;
-        fn doca_ec_task_galois_mul_allocate_init(
-            ec: Object, matrix: Object, src: Object, dst: Object, number: u64, task: &mut Option<Object>
-        ) -> i32;
-        fn doca_ec_task_galois_mul_as_task(task: Object) -> Option<Object>;
-    }
-}
-
-table! {
-    /// Encryption.
-    AesGcm in "libdoca_aes_gcm.so.2" {
-        fn doca_aes_gcm_create(device: Object, aes_gcm: &mut Option<Object>) -> i32;
-        fn doca_aes_gcm_destroy(aes_gcm: Object) -> i32;
-        fn doca_aes_gcm_as_ctx(aes_gcm: Object) -> Option<Object>;
-        fn doca_aes_gcm_key_create(
-            aes_gcm: Object, raw: &[u8; 32], kind: i32, key: &mut Option<Object>
-        ) -> i32;
-        fn doca_aes_gcm_key_destroy(key: Object) -> i32;
-
-        fn doca_aes_gcm_cap_task_encrypt_is_supported(info: Object) -> i32;
-        fn doca_aes_gcm_cap_task_encrypt_get_max_iv_len(info: Object, bytes: &mut u32) -> i32;
-        fn doca_aes_gcm_cap_task_encrypt_is_tag_96_supported(info: Object) -> i32;
-        fn doca_aes_gcm_cap_task_encrypt_is_tag_128_supported(info: Object) -> i32;
-        fn doca_aes_gcm_cap_task_encrypt_is_key_type_supported(info: Object, kind: i32) -> i32;
-        fn doca_aes_gcm_cap_task_encrypt_get_max_buf_size(info: Object, bytes: &mut u64) -> i32;
-        fn doca_aes_gcm_cap_task_encrypt_get_max_list_buf_num_elem(info: Object, elements: &mut u32) -> i32;
-        fn doca_aes_gcm_task_encrypt_set_conf(
-            aes_gcm: Object, done: Completion, failed: Completion, tasks: u32
-        ) -> i32;
-        fn doca_aes_gcm_task_encrypt_alloc_init(
-            aes_gcm: Object, src: Object, dst: Object, key: Object, iv: &[u8; 12], iv_len: u32, tag: u32, aad: u32,
-            number: u64, task: &mut Option<Object>
-        ) -> i32;
-        fn doca_aes_gcm_task_encrypt_as_task(task: Object) -> Option<Object>;
-
-        fn doca_aes_gcm_cap_task_decrypt_is_supported(info: Object) -> i32;
-        fn doca_aes_gcm_cap_task_decrypt_is_tag_96_supported(info: Object) -> i32;
-        fn doca_aes_gcm_cap_task_decrypt_is_tag_128_supported(info: Object) -> i32;
-        fn doca_aes_gcm_cap_task_decrypt_is_key_type_supported(info: Object, kind: i32) -> i32;
-        fn doca_aes_gcm_task_decrypt_set_conf(
-            aes_gcm: Object, done: Completion, failed: Completion, tasks: u32
-        ) -> i32;
-        fn doca_aes_gcm_task_decrypt_alloc_init(
-            aes_gcm: Object, src: Object, dst: Object, key: Object, iv: &[u8; 12], iv_len: u32, tag: u32, aad: u32,
-            number: u64, task: &mut Option<Object>
-        ) -> i32;
-        fn doca_aes_gcm_task_decrypt_as_task(task: Object) -> Option<Object>;
-    }
-}
-
-/// The entries of a list of devices.
+/// The entries of a list of devices or representors.
 pub(crate) fn entries(list: Object, count: u32) -> Vec<Object> {
-    // SAFETY: `doca_devinfo_create_list` made a list with as many entries, none of them NULL, which is not destroyed yet.
+    // SAFETY: the call that makes such lists made a list with as many entries, none of them NULL, which is not destroyed yet.
     unsafe { core::slice::from_raw_parts(list.0.cast::<Object>().as_ptr(), count as usize) }.to_vec()
+}
+
+/// A copy of bytes that a call has given out.
+pub(crate) fn bytes(at: *const u8, len: usize) -> Vec<u8> {
+    if at.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: the libraries give out addresses together with lengths, good as long as what they are of stays as it is;
+    // nobody has done anything to it since.
+    unsafe { core::slice::from_raw_parts(at, len) }.to_vec()
 }
 
 /// Where completions of one context are noted, for the thread that progresses it. It stays in its place.

@@ -56,6 +56,8 @@ impl Board for CardBoard {
                 OnCard::make::<softdpu_erasure_coding::ErasureCoding>(card, device, tasks, work)
             }
             EngineKind::AesGcm => OnCard::make::<softdpu_aes_gcm::AesGcm>(card, device, tasks, work),
+            // They reach the card anyway.
+            EngineKind::SyncEvent | EngineKind::Comch => Ok(work),
             _ => {
                 log::error!(target: "softdpu::bridge", "{}: the bridge to the card does not drive this engine", engine.name);
                 Err(Error::new(Code::NotSupported, "the bridge to the card does not drive this engine"))

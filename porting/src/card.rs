@@ -1,11 +1,12 @@
 //! The card: its libraries, and its functions as a machine that programs open sessions on.
 
-use crate::abi::{AesGcm, Common, Compress, Dma, Ec, Object, Sha, entries};
+use crate::abi::{AesGcm, Comch, Common, Compress, Dma, Ec, Events, Object, Representors, Sha, entries};
 use crate::board::CardBoard;
 use crate::maps::Maps;
+use crate::{channel, events, sharing};
 use core::fmt;
 use softdpu::{Board, Code, Error, Result, Session};
-use softdpu_card::{EngineKind, Machine};
+use softdpu_card::{EngineKind, Machine, View};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -15,6 +16,9 @@ use std::sync::{Mutex, OnceLock};
 /// The card of this machine, through the libraries that are installed for it.
 pub struct Card {
     pub(crate) common: Common,
+    pub(crate) events: Option<Events>,
+    pub(crate) representors: Option<Representors>,
+    pub(crate) comch: Option<Comch>,
     pub(crate) dma: Option<Dma>,
     pub(crate) sha: Option<Sha>,
     pub(crate) compress: Option<Compress>,
@@ -63,6 +67,9 @@ impl Card {
             })?;
             let card = Card {
                 common,
+                events: optional(Events::load(&path(Events::LIBRARY))),
+                representors: optional(Representors::load(&path(Representors::LIBRARY))),
+                comch: optional(Comch::load(&path(Comch::LIBRARY))),
                 dma: optional(Dma::load(&path(Dma::LIBRARY))),
                 sha: optional(Sha::load(&path(Sha::LIBRARY))),
                 compress: optional(Compress::load(&path(Compress::LIBRARY))),
@@ -73,6 +80,9 @@ impl Card {
                 folder: folder.map(|f| f.as_os_str().to_owned()),
             };
             let card: &'static Card = Box::leak(Box::new(card));
+            softdpu_memory::real::drive(Box::leak(Box::new(sharing::Sharing(card))));
+            softdpu_sync_event::real::drive(Box::leak(Box::new(events::Sharing(card))));
+            softdpu_comch::real::drive(Box::leak(Box::new(channel::Sharing(card))));
             softdpu_memory::region::when_closed(|region| {
                 if let Some(Ok(card)) = CARD.get() {
                     card.maps.forget(&card.common, region);
@@ -103,22 +113,26 @@ impl Card {
     }
 
     fn on(&'static self, board: &'static CardBoard) -> Result<Session> {
-        let text = self.described()?;
+        let (text, view) = self.described()?;
         log::debug!(target: "softdpu::bridge", "the card:\n{text}");
-        let machine = Machine::builder().config_text(text).build().map_err(|cause| {
+        let machine = Machine::builder().config_text(text).view(view).real().build().map_err(|cause| {
             log::error!(target: "softdpu::bridge", "the card describes itself in a way that is not understood: {cause}");
             Error::new(Code::Driver, "the card describes itself in a way that is not understood")
         })?;
         Ok(Session::new(machine, Board::from(board as &'static dyn softdpu_room::board::Board)))
     }
 
-    /// Its functions as a topology.
-    fn described(&self) -> Result<String> {
-        let mut text = String::from("[[card]]\nname = \"card\"\nprofile = \"all\"\nmode = \"nic\"\n");
-        let mut count = 0;
+    /// Its functions as a topology, and which of them are to be seen. Functions that take servers are the card's own, and
+    /// what they represent is on the host.
+    fn described(&self) -> Result<(String, View)> {
+        let mut text = String::from("[[card]]\nname = \"card\"\nprofile = \"all\"\nmode = \"dpu\"\n");
+        let (mut own, mut hosts) = (Vec::new(), Vec::new());
         self.each(|info| {
             let Some(pci) = self.pci(info) else { return };
-            let _ = write!(text, "\n[[card.function]]\nside = \"host\"\npci = \"{pci}\"\n");
+            let serves = self.comch.as_ref().is_some_and(|comch| comch.serves(info));
+            let (side, known) = if serves { ("dpu", &mut own) } else { ("host", &mut hosts) };
+            known.push(pci.clone());
+            let _ = write!(text, "\n[[card.function]]\nside = \"{side}\"\npci = \"{pci}\"\n");
             let mut name = [0; 256];
             if self.common.doca_devinfo_get_iface_name(info, &mut name, 256) == 0 && name[0] != 0 {
                 let _ = writeln!(text, "iface = {:?}", words(&name));
@@ -130,6 +144,8 @@ impl Card {
             let mut absent: Vec<&str> = EngineKind::ALL.iter().map(|kind| kind.name()).collect();
             let mut limits = String::new();
             let driven = [
+                self.events.as_ref().and_then(|events| events.limits(info)),
+                self.comch.as_ref().and_then(|comch| comch.limits(info)),
                 self.dma.as_ref().and_then(|dma| dma.limits(info)),
                 self.sha.as_ref().and_then(|sha| sha.limits(info)),
                 self.compress.as_ref().and_then(|compress| compress.limits(info)),
@@ -145,13 +161,32 @@ impl Card {
                 }
             }
             let _ = writeln!(text, "without = {absent:?}\n{limits}");
-            count += 1;
         })?;
-        if count == 0 {
+        if own.is_empty() && hosts.is_empty() {
             log::error!(target: "softdpu::bridge", "the libraries of the card show no device");
             return Err(Error::new(Code::NotFound, "the libraries of the card show no device"));
         }
-        Ok(text)
+        // On the card itself the host's functions are no devices, but servers name them.
+        let view = if hosts.is_empty() { View::Dpu } else { View::Both };
+        for pci in own {
+            self.represented(&pci, |host| {
+                if !hosts.contains(&host) {
+                    let _ = write!(
+                        text,
+                        "\n[[card.function]]\nside = \"host\"\npci = \"{host}\"\nrepresented_on = \"{pci}\"\n"
+                    );
+                    hosts.push(host);
+                }
+            });
+        }
+        Ok((text, view))
+    }
+
+    /// Shows the addresses of the functions that one of the card's own represents.
+    fn represented(&self, pci: &str, mut look: impl FnMut(String)) {
+        let Some(representors) = &self.representors else { return };
+        // What cannot be asked is not there; the log line says why.
+        let _ = self.device(pci).and_then(|device| representors.each(device, |_, host| look(host)));
     }
 
     /// The device at an address, opened.
@@ -209,7 +244,7 @@ fn optional<T>(loaded: core::result::Result<T, String>) -> Option<T> {
 }
 
 /// Text up to its end.
-fn words(bytes: &[u8]) -> String {
+pub(crate) fn words(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }

@@ -34,7 +34,8 @@ impl OnCard {
         soft: Box<dyn Work>,
     ) -> Result<Box<dyn Work>> {
         let pci = device.function().pci().to_string();
-        let driver = Driver::<E> { card, pci, tasks, live: None, flights: VecDeque::new(), first: 0 };
+        let home = device.clone();
+        let driver = Driver::<E> { card, home, pci, tasks, live: None, flights: VecDeque::new(), first: 0 };
         Ok(Box::new(OnCard { soft, card: Peered::new(driver, ()) }))
     }
 }
@@ -100,8 +101,6 @@ impl Work for OnCard {
 /// A task on its way, or a result that waits for those before it.
 struct Flight<E: Driven> {
     ticket: Ticket<E>,
-    /// Posted by a handler.
-    posted: bool,
     way: Way,
 }
 
@@ -113,6 +112,7 @@ enum Way {
 
 struct Driver<E: Driven> {
     card: &'static Card,
+    home: Arc<Device>,
     pci: String,
     tasks: u32,
     live: Option<Live<E>>,
@@ -130,18 +130,14 @@ impl<E: Driven> Hardware for Driver<E> {
     fn start(&mut self, _: &Arc<Alarm>) -> Result<Begun> {
         let card = self.card;
         let device = card.device(&self.pci)?;
-        self.live = Some(Live::start(card, device, self.tasks)?);
+        self.live = Some(Live::start(card, &self.home, device, self.tasks)?);
         Ok(Begun::Running)
     }
 
     fn turn(&mut self, port: &mut Port<'_, E>) -> Turn {
         let mut moved = false;
         while self.flights.len() < self.tasks as usize {
-            let (taken, posted) = match port.take() {
-                Some(ticket) => (Some(ticket), false),
-                None => (port.take_posted(), true),
-            };
-            let Some(mut ticket) = taken else { break };
+            let Some(mut ticket) = port.take().or_else(|| port.take_posted()) else { break };
             let stopping = port.is_stopping();
             let job = port.job(&mut ticket);
             let number = self.first + self.flights.len() as u64;
@@ -150,7 +146,7 @@ impl<E: Driven> Hardware for Driver<E> {
                 _ => Err(Error::new(Code::IoFailed, "flushed")),
             };
             let way = begun.unwrap_or_else(|error| Way::Done(Err(status::<E>(error.code()))));
-            self.flights.push_back(Flight { ticket, posted, way });
+            self.flights.push_back(Flight { ticket, way });
             moved = true;
         }
         moved |= self.fetch(port);
@@ -162,10 +158,7 @@ impl<E: Driven> Hardware for Driver<E> {
                     // On the card, too, such a failure ends the context; progress does it once the failure was told.
                     port.stop();
                 }
-                match flight.posted {
-                    true => port.complete_posted(flight.ticket, result),
-                    false => port.complete(flight.ticket, result),
-                }
+                port.complete(flight.ticket, result);
             }
             moved = true;
         }
@@ -177,7 +170,7 @@ impl<E: Driven> Hardware for Driver<E> {
             return Ok(());
         }
         let name = E::INFO.name;
-        log::error!(target: "softdpu::bridge", "{name}: the bridge has no such task: neither hashes in pieces nor messages in place go to a card");
+        log::error!(target: "softdpu::bridge", "{name}: what the bridge does not give to a card: {}", E::REFUSED);
         Err(Error::new(Code::NotSupported, "the bridge to the card has no such task"))
     }
 

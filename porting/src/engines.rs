@@ -3,13 +3,16 @@
 
 mod aes_gcm;
 mod erasure_coding;
+mod sha;
 
-use crate::abi::{Compress, Dma, Landing, Object, Sha};
+use crate::abi::{Compress, Dma, Landing, Object};
 use crate::card::{Card, Found, check, made};
 use softdpu::{Code, Error, Result};
 use softdpu_compress::Kind;
+use softdpu_memory::device::Device;
 use softdpu_memory::node::Lent;
 use softdpu_room::engine::Engine;
+use std::sync::Arc;
 
 /// A context of the card: the engine's own object, and the same as a context.
 #[derive(Clone, Copy, Debug)]
@@ -27,33 +30,52 @@ pub(crate) struct Task {
     pub(crate) extra: Option<Object>,
 }
 
+/// Descriptors of a job on the card: source, and the destination where the job has one.
+pub(crate) type Lists = (Object, Option<Object>);
+
 /// An engine that the bridge drives.
 pub(crate) trait Driven: Engine {
     /// What a context keeps for its tasks.
-    type Store: Default + Send;
-    /// Source and destination of a job; `None` for one that cannot go to the card.
-    fn lists(job: &Self::Job) -> Option<(Lent, Lent)>;
+    type Store: Send;
+    /// Which jobs cannot go to the card, in words.
+    const REFUSED: &'static str = "";
+    /// The store of a context of so many tasks on a device.
+    fn store(home: &Arc<Device>, device: Object, tasks: u32) -> Self::Store;
+    /// Source and destination of a job, none where the result goes to a place that the context keeps; `None` for a job
+    /// that cannot go to the card.
+    fn lists(job: &Self::Job) -> Option<(Lent, Option<Lent>)>;
     /// A context, configured but not started.
     fn make(card: &Card, device: Object, tasks: u32) -> Result<Made>;
+    /// What tasks left behind is given back, before the context stops.
+    fn clear(card: &Card, store: &mut Self::Store) {
+        let _ = (card, store);
+    }
     /// Ends it.
     fn destroy(card: &Card, made: Made, store: Self::Store) -> Result<()>;
-    /// A task for a job between two lists of descriptors, source and destination; its completions are told with `number`.
+    /// A task for a job between two lists of descriptors; its completions are told with `number`.
     fn task(
         card: &Card,
         made: Made,
         store: &mut Self::Store,
         job: &Self::Job,
-        lists: (Object, Object),
+        lists: Lists,
         number: u64,
     ) -> Result<Task>;
-    /// The task is freed; what was made for it alone goes.
-    fn over(card: &Card, store: &mut Self::Store, task: Task) {
-        let _ = (card, store, task);
+    /// The result of a task that wrote `bytes`, or failed.
+    fn result(
+        card: &Card,
+        store: &mut Self::Store,
+        job: &mut Self::Job,
+        task: Task,
+        outcome: Result<u64>,
+    ) -> Result<u64> {
+        let _ = (card, store, job, task);
+        outcome
     }
-    /// The result of a task that succeeded and wrote `bytes`.
-    fn result(card: &Card, job: &Self::Job, task: Task, bytes: u64) -> u64 {
-        let _ = (card, job, task);
-        bytes
+    /// The task is done with, and so is what was made for it alone.
+    fn over(card: &Card, store: &mut Self::Store, task: Task) {
+        let _ = store;
+        card.common.doca_task_free(task.task);
     }
 }
 
@@ -92,8 +114,13 @@ fn tasked(
     Ok(Task { own, task: made(0, as_task(own), call)?, extra: None })
 }
 
+/// Both lists of a job that has both.
+fn both((src, dst): Lists) -> Result<(Object, Object)> {
+    Ok((src, dst.ok_or(Error::new(Code::InvalidValue, "a buffer is missing"))?))
+}
+
 /// A limit that the card reports, within what a topology may say.
-fn limit(name: &'static str, value: u64, most: u64) -> Option<(&'static str, u64)> {
+pub(crate) fn limit(name: &'static str, value: u64, most: u64) -> Option<(&'static str, u64)> {
     (value != 0).then_some((name, value.min(most)))
 }
 
@@ -128,8 +155,10 @@ impl Dma {
 impl Driven for softdpu_dma::Dma {
     type Store = ();
 
-    fn lists(job: &Self::Job) -> Option<(Lent, Lent)> {
-        Some((job.src(), job.dst()))
+    fn store(_: &Arc<Device>, _: Object, _: u32) {}
+
+    fn lists(job: &Self::Job) -> Option<(Lent, Option<Lent>)> {
+        Some((job.src(), Some(job.dst())))
     }
 
     fn make(card: &Card, device: Object, tasks: u32) -> Result<Made> {
@@ -153,90 +182,12 @@ impl Driven for softdpu_dma::Dma {
         check(there(&card.dma)?.doca_dma_destroy(made.engine), "doca_dma_destroy")
     }
 
-    fn task(
-        card: &Card,
-        made: Made,
-        (): &mut (),
-        _: &Self::Job,
-        (src, dst): (Object, Object),
-        number: u64,
-    ) -> Result<Task> {
+    fn task(card: &Card, made: Made, (): &mut (), _: &Self::Job, lists: Lists, number: u64) -> Result<Task> {
+        let (src, dst) = both(lists)?;
         let dma = there(&card.dma)?;
         let mut own = None;
         let status = dma.doca_dma_task_memcpy_alloc_init(made.engine, src, dst, number, &mut own);
         tasked(status, own, "doca_dma_task_memcpy_alloc_init", |own| dma.doca_dma_task_memcpy_as_task(own))
-    }
-}
-
-/// Hashes in pieces, which the bridge leaves out.
-const PIECES: [&str; 3] = ["sha1_partial", "sha256_partial", "sha512_partial"];
-/// Names of hash functions in a topology, by number.
-const HASHES: &[&str] = &["sha1", "sha256", "sha512"];
-
-impl Sha {
-    /// What a function's SHA engine reports.
-    pub(crate) fn limits(&self, info: Object) -> Option<Found> {
-        let has = |n: &usize| self.doca_sha_cap_task_hash_get_supported(info, *n as i32) == 0;
-        let (has, lacks): (Vec<usize>, Vec<usize>) = (0..HASHES.len()).partition(has);
-        if has.is_empty() {
-            return None;
-        }
-        let bytes = ask::<u64>(|n| self.doca_sha_cap_get_max_src_buf_size(info, n));
-        let list = ask::<u32>(|n| self.doca_sha_cap_get_max_list_buf_num_elem(info, n));
-        let limits =
-            [limit("max_src_buf_size", bytes, MOST_BYTES), limit("max_buf_list_len", list, MOST_ELEMENTS)];
-        Some(Found {
-            engine: "sha",
-            features: HASHES,
-            lacks: lacks.into_iter().map(|n| HASHES[n]).chain(PIECES).collect(),
-            limits: limits.into_iter().flatten().collect(),
-        })
-    }
-}
-
-impl Driven for softdpu_sha::Sha {
-    type Store = ();
-
-    fn lists(job: &Self::Job) -> Option<(Lent, Lent)> {
-        job.whole_message().map(|(_, src, dst)| (src, dst))
-    }
-
-    fn make(card: &Card, device: Object, tasks: u32) -> Result<Made> {
-        let sha = there(&card.sha)?;
-        let mut engine = None;
-        let status = sha.doca_sha_create(device, &mut engine);
-        configured(
-            status,
-            engine,
-            "doca_sha_create",
-            |engine| sha.doca_sha_as_ctx(engine),
-            |engine| {
-                let log = tasks.next_power_of_two().trailing_zeros() as u8;
-                let status = sha.doca_sha_task_hash_set_conf(engine, Landing::note, Landing::note, log);
-                check(status, "doca_sha_task_hash_set_conf")
-            },
-            |engine| sha.doca_sha_destroy(engine),
-        )
-    }
-
-    fn destroy(card: &Card, made: Made, (): ()) -> Result<()> {
-        check(there(&card.sha)?.doca_sha_destroy(made.engine), "doca_sha_destroy")
-    }
-
-    fn task(
-        card: &Card,
-        made: Made,
-        (): &mut (),
-        job: &Self::Job,
-        (src, dst): (Object, Object),
-        number: u64,
-    ) -> Result<Task> {
-        let sha = there(&card.sha)?;
-        let whole = job.whole_message().ok_or(Error::new(Code::NotSupported, "pieces of messages"))?;
-        let mut own = None;
-        let status =
-            sha.doca_sha_task_hash_alloc_init(made.engine, whole.0 as i32, src, dst, number, &mut own);
-        tasked(status, own, "doca_sha_task_hash_alloc_init", |own| sha.doca_sha_task_hash_as_task(own))
     }
 }
 
@@ -299,8 +250,10 @@ impl Compress {
 impl Driven for softdpu_compress::Compress {
     type Store = ();
 
-    fn lists(job: &Self::Job) -> Option<(Lent, Lent)> {
-        Some((job.src(), job.dst()))
+    fn store(_: &Arc<Device>, _: Object, _: u32) {}
+
+    fn lists(job: &Self::Job) -> Option<(Lent, Option<Lent>)> {
+        Some((job.src(), Some(job.dst())))
     }
 
     fn make(card: &Card, device: Object, tasks: u32) -> Result<Made> {
@@ -326,9 +279,10 @@ impl Driven for softdpu_compress::Compress {
         made: Made,
         (): &mut (),
         job: &Self::Job,
-        (src, dst): (Object, Object),
+        lists: Lists,
         number: u64,
     ) -> Result<Task> {
+        let (src, dst) = both(lists)?;
         let c = there(&card.compress)?;
         let (engine, mut own) = (made.engine, None);
         let out = &mut own;
@@ -372,8 +326,14 @@ impl Driven for softdpu_compress::Compress {
     }
 
     /// The checksums.
-    fn result(card: &Card, job: &Self::Job, task: Task, _: u64) -> u64 {
-        let Some(c) = &card.compress else { return 0 };
+    fn result(
+        card: &Card,
+        (): &mut (),
+        job: &mut Self::Job,
+        task: Task,
+        outcome: Result<u64>,
+    ) -> Result<u64> {
+        let c = there(&card.compress)?;
         let (crc, other) = match job.kind() {
             Kind::CompressDeflate => (
                 c.doca_compress_task_compress_deflate_get_crc_cs(task.own),
@@ -392,6 +352,6 @@ impl Driven for softdpu_compress::Compress {
                 c.doca_compress_task_decompress_lz4_block_get_xxh_cs(task.own),
             ),
         };
-        softdpu_compress::sums(crc, other)
+        outcome.map(|_| softdpu_compress::sums(crc, other))
     }
 }

@@ -7,7 +7,9 @@ use crate::engines::{Driven, Made, Task};
 use core::mem::ManuallyDrop;
 use softdpu::{Code, Error, Result};
 use softdpu_memory::copy;
+use softdpu_memory::device::Device;
 use softdpu_memory::node::Node;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a context of the card may take to begin, or to come to rest.
@@ -31,16 +33,21 @@ pub(crate) struct Live<E: Driven> {
 pub(crate) struct Sent {
     task: Task,
     src: Object,
-    dst: Object,
+    dst: Option<Object>,
     out: u32,
 }
 
 impl<E: Driven> Live<E> {
     /// A running context of an engine on a device.
-    pub(crate) fn start(card: &'static Card, device: Object, tasks: u32) -> Result<Live<E>> {
+    pub(crate) fn start(
+        card: &'static Card,
+        home: &Arc<Device>,
+        device: Object,
+        tasks: u32,
+    ) -> Result<Live<E>> {
         let made = E::make(card, device, tasks)?;
         let landing = ManuallyDrop::new(Box::default());
-        let store = E::Store::default();
+        let store = E::store(home, device, tasks);
         let mut live =
             Live { made, store, device, progress: None, inventory: None, stock: 0, out: 0, landing };
         match live.prepare(&card.common, tasks) {
@@ -68,27 +75,10 @@ impl<E: Driven> Live<E> {
         if status != Code::InProgress.number() {
             check(status, "doca_ctx_start")?;
         }
-        if self.becomes(common, RUNNING) {
+        if becomes(common, self.made.context, self.progress, RUNNING) {
             Ok(())
         } else {
             Err(Error::new(Code::TimeOut, "the card does not start"))
-        }
-    }
-
-    /// Progresses until the context is in a state; false when that takes too long.
-    fn becomes(&self, common: &Common, wanted: i32) -> bool {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let mut state = -1;
-            if common.doca_ctx_get_state(self.made.context, &mut state) == 0 && state == wanted {
-                return true;
-            }
-            if Instant::now() > end {
-                return false;
-            }
-            if let Some(progress) = self.progress {
-                common.doca_pe_progress(progress);
-            }
         }
     }
 
@@ -103,27 +93,28 @@ impl<E: Driven> Live<E> {
     }
 
     /// Gives a job to the card.
-    pub(crate) fn begin(&mut self, card: &Card, job: &E::Job, number: u64) -> Result<Sent> {
+    pub(crate) fn begin(&mut self, card: &Card, job: &mut E::Job, number: u64) -> Result<Sent> {
         let common = &card.common;
         let missing = Error::new(Code::InvalidValue, "a buffer is missing");
         let (src, dst) = E::lists(job).ok_or(missing)?;
-        let (src, dst) = (src.node().ok_or(missing)?, dst.node().ok_or(missing)?);
-        let out = (src.list().count() + dst.list().count()) as u32;
+        let src = src.node().ok_or(missing)?;
+        let dst = dst.map(|dst| dst.node().ok_or(missing)).transpose()?;
+        let out = (src.list().count() + dst.map_or(0, |dst| dst.list().count())) as u32;
         self.grow(common, out)?;
         let source = self.list(card, src, |node| (node.data(), node.data_len(), node.data_len()))?;
-        let target = self.list(card, dst, |node| (node.tail(), node.room(), 0));
+        let target = dst.map(|dst| self.list(card, dst, |node| (node.tail(), node.room(), 0))).transpose();
         let target = target.inspect_err(|_| release(common, source))?;
         let store = &mut self.store;
         let task = E::task(card, self.made, store, job, (source, target), number).and_then(|task| {
             let sent = check(common.doca_task_submit(task.task), "doca_task_submit");
-            sent.map(|()| task).inspect_err(|_| {
-                common.doca_task_free(task.task);
+            sent.map(|()| task).inspect_err(|error| {
+                let _ = E::result(card, store, job, task, Err(*error));
                 E::over(card, store, task);
             })
         });
         let task = task.inspect_err(|_| {
             release(common, source);
-            release(common, target);
+            target.inspect(|target| release(common, *target));
         })?;
         self.out += out;
         Ok(Sent { task, src: source, dst: target, out })
@@ -179,18 +170,18 @@ impl<E: Driven> Live<E> {
     }
 
     /// Takes a task back that is through: its result, and the data of the destination.
-    pub(crate) fn finish(&mut self, card: &Card, job: &E::Job, sent: Sent) -> Result<u64> {
+    pub(crate) fn finish(&mut self, card: &Card, job: &mut E::Job, sent: Sent) -> Result<u64> {
         let Sent { task, src, dst, out } = sent;
         let common = &card.common;
         let status = common.doca_task_get_status(task.task);
-        let written = data_of(common, dst);
-        let result = check(status, "a task of the card").map(|()| E::result(card, job, task, written));
-        common.doca_task_free(task.task);
+        let written = dst.map_or(0, |dst| data_of(common, dst));
+        let outcome = check(status, "a task of the card").map(|()| written);
+        let result = E::result(card, &mut self.store, job, task, outcome);
         E::over(card, &mut self.store, task);
         release(common, src);
-        release(common, dst);
+        dst.inspect(|dst| release(common, *dst));
         self.out -= out;
-        if let (Ok(_), Some((_, dst))) = (&result, E::lists(job))
+        if let (Ok(_), Some((_, Some(dst)))) = (&result, E::lists(job))
             && let Some(node) = dst.node()
         {
             copy::commit(node, written);
@@ -199,8 +190,9 @@ impl<E: Driven> Live<E> {
     }
 
     /// Stops the context and gives everything back. What does not come to rest is left as it is: the card may still use it.
-    pub(crate) fn end(self, card: &Card) {
+    pub(crate) fn end(mut self, card: &Card) {
         let common = &card.common;
+        E::clear(card, &mut self.store);
         let mut state = -1;
         let asked = common.doca_ctx_get_state(self.made.context, &mut state);
         if asked == 0 && state != IDLE {
@@ -209,7 +201,7 @@ impl<E: Driven> Live<E> {
                 let _ = check(status, "doca_ctx_stop");
             }
         }
-        if !self.becomes(common, IDLE) {
+        if !becomes(common, self.made.context, self.progress, IDLE) {
             log::error!(target: "softdpu::bridge", "{}: the context of the card does not come to rest; it is left alone",
                 E::INFO.name);
             // The card may still look at what is kept for it.
@@ -229,6 +221,23 @@ impl<E: Driven> Live<E> {
     }
 }
 
+/// Progresses until a context is in a state; false when that takes too long.
+pub(crate) fn becomes(common: &Common, context: Object, progress: Option<Object>, wanted: i32) -> bool {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let mut state = -1;
+        if common.doca_ctx_get_state(context, &mut state) == 0 && state == wanted {
+            return true;
+        }
+        if Instant::now() > end {
+            return false;
+        }
+        if let Some(progress) = progress {
+            common.doca_pe_progress(progress);
+        }
+    }
+}
+
 /// Bytes of data of a list of descriptors.
 fn data_of(common: &Common, list: Object) -> u64 {
     let mut bytes = 0;
@@ -244,7 +253,7 @@ fn data_of(common: &Common, list: Object) -> u64 {
 }
 
 /// Gives a list of descriptors back; the head takes the others with it.
-fn release(common: &Common, list: Object) {
+pub(crate) fn release(common: &Common, list: Object) {
     let mut left = 0;
     let _ = check(common.doca_buf_dec_refcount(list, &mut left), "doca_buf_dec_refcount");
 }

@@ -2,100 +2,62 @@
 //!
 //! The libraries are loaded once per process and read the environment, so everything runs in a child process.
 
+use common::{Rig, Runtime, finish, program, rig, run_children, session};
 use softdpu::aes_gcm::{self, AesGcm, Decrypt, Encrypt, EncryptInPlace, Iv, Key, TagLen};
 use softdpu::compress::{self, Compress, CompressDeflate, DecompressDeflate};
 use softdpu::dma::{Config, Dma, Memcpy};
 use softdpu::erasure_coding::{self, Create, ErasureCoding, Matrix, Recover};
 use softdpu::prelude::*;
-use softdpu::sha::{self, Algorithm, Hash, HashState, Sha, Update};
-use softdpu_card_bridge::Card;
+use softdpu::sha::{self, Algorithm, Hash, Sha};
 use std::env;
 use std::fs;
-use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-const LAST_RESORT: Duration = Duration::from_secs(300);
+mod common;
 
 /// Runs the tests below that are marked as children, and those of the session with worker threads by themselves.
 #[test]
 fn programs_run_on_a_card() {
-    let kit = softdpu_sdk::kit_for_tests().unwrap();
-    for threads in ["no", "yes"] {
-        let runtime =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("card-{}-{threads}", std::process::id()));
-        let mut child = Command::new(env::current_exe().unwrap())
-            .args(["--ignored", "--test-threads=2"])
-            .env("SOFTDPU_CARD_LIBRARIES", kit.lib_dir())
-            .env("SOFTDPU_RUNTIME_DIR", &runtime)
-            .env("WITH_THREADS", threads)
-            .env_remove("SOFTDPU_FAULTS")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut out = child.stdout.take().unwrap();
-        let reader = std::thread::spawn(move || {
-            let mut text = String::new();
-            out.read_to_string(&mut text).map(|_| text)
-        });
-        let end = Instant::now() + LAST_RESORT;
-        let status = loop {
-            if let Some(status) = child.try_wait().unwrap() {
-                break status;
-            }
-            if Instant::now() > end {
-                child.kill().unwrap();
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        };
-        let text = reader.join().unwrap().unwrap();
-        assert!(status.success(), "threads: {threads}: {status}\n{text}");
-        assert!(text.contains(" 15 passed"), "all of them ran: {text}");
-        let _ = fs::remove_dir_all(&runtime);
-    }
+    run_children(15);
 }
 
 /// The example prints what the software card would.
 #[test]
 fn the_example_runs() {
     let kit = softdpu_sdk::kit_for_tests().unwrap();
-    let runtime = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("card-{}-example", std::process::id()));
+    let runtime = Runtime::new("example");
     // Tests lie in `deps`, examples beside it.
     let tests = env::current_exe().unwrap();
     let example = tests.parent().and_then(Path::parent).unwrap().join("examples/on_a_card");
     let done = Command::new(example)
         .arg("abc")
         .env("SOFTDPU_CARD_LIBRARIES", kit.lib_dir())
-        .env("SOFTDPU_RUNTIME_DIR", &runtime)
+        .env("SOFTDPU_RUNTIME_DIR", &runtime.0)
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     assert!(text.starts_with("device 0000:03:00.0 (p0)\ncopied: abc\nSHA-256: ba7816bf"), "{text}");
-    let _ = fs::remove_dir_all(&runtime);
 }
 
 /// A fault plan is heeded by the C libraries alone: what fails here failed on the card.
 #[test]
 fn what_fails_on_the_card_fails_in_the_program() {
-    let kit = softdpu_sdk::kit_for_tests().unwrap();
-    let work = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("card-{}-faults", std::process::id()));
-    fs::create_dir_all(&work).unwrap();
-    let plan = work.join("plan.toml");
+    let runtime = Runtime::new("faults");
+    fs::create_dir_all(&runtime.0).unwrap();
+    let plan = runtime.0.join("plan.toml");
     fs::write(&plan, "[[fault]]\nengine = \"dma\"\ntask = 2\nerror = \"IO_FAILED\"\n").unwrap();
-    let done = Command::new(env::current_exe().unwrap())
+    let child = program(&runtime)
         .args(["--ignored", "--exact", "child_second_copy_fails"])
-        .env("SOFTDPU_CARD_LIBRARIES", kit.lib_dir())
-        .env("SOFTDPU_RUNTIME_DIR", work.join("runtime"))
         .env("SOFTDPU_FAULTS", &plan)
-        .output()
+        .stdout(Stdio::piped())
+        .spawn()
         .unwrap();
-    let text = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success() && text.contains("1 passed"), "{text}");
-    fs::remove_dir_all(&work).unwrap();
+    let (success, text) = finish(child);
+    assert!(success && text.contains("1 passed"), "{text}");
 }
 
 #[test]
@@ -151,29 +113,11 @@ fn child_without_libraries() {
     }
 }
 
-fn session() -> Session {
-    let card = Card::load().unwrap();
-    match env::var("WITH_THREADS").as_deref() {
-        Ok("yes") => card.session().unwrap(),
-        _ => card.session_without_threads().unwrap(),
-    }
+trait Copies {
+    fn dma(&mut self, config: Config) -> Context<Dma>;
 }
 
-struct Rig {
-    device: Device,
-    memory: Memory,
-    pe: ProgressEngine,
-}
-
-fn rig(bytes: usize) -> Rig {
-    let session = session();
-    let device = session.first_with(EngineKind::Dma).unwrap().open().unwrap();
-    let memory = Memory::heap(bytes).access(Access::LOCAL_READ_WRITE).register(&[&device]).unwrap();
-    let pe = ProgressEngine::new(&session).unwrap();
-    Rig { device, memory, pe }
-}
-
-impl Rig {
+impl Copies for Rig {
     fn dma(&mut self, config: Config) -> Context<Dma> {
         Context::<Dma>::start(&mut self.pe, &self.device, config).unwrap().wait(&mut self.pe).unwrap()
     }
@@ -192,15 +136,17 @@ fn child_devices_are_those_of_the_card() {
             EngineKind::Compress,
             EngineKind::ErasureCoding,
             EngineKind::AesGcm,
+            EngineKind::SyncEvent,
+            EngineKind::Comch,
             EngineKind::Rdma,
         ]
         .map(|kind| function.supports(kind))
         .into();
-        assert_eq!(has, [true, true, true, true, false], "{}", device.name());
+        assert_eq!(has, [true, true, true, true, true, true, false], "{}", device.name());
         assert!(function.limits().dma.max_buf_size >= 1 << 20);
     }
     assert_eq!(session.device("p0").unwrap().name(), "0000:03:00.0");
-    assert_eq!(session.first_with(EngineKind::Comch).unwrap_err().code(), Code::NotFound);
+    assert_eq!(session.first_with(EngineKind::EthTxq).unwrap_err().code(), Code::NotFound);
 }
 
 #[test]
@@ -330,11 +276,6 @@ fn child_digests() {
         let digest: String = done.task.dst.to_vec().iter().map(|b| format!("{b:02x}")).collect();
         assert_eq!((done.result.unwrap() as usize, digest.as_str()), (wanted.len() / 2, wanted));
     }
-    // What the bridge has no task for is refused, with the task.
-    let mut src = rig.memory.buf(..4096).unwrap();
-    src.push_slice(&[0; 128]).unwrap();
-    let refused = sha.submit(Update { hash: HashState::new(Algorithm::Sha256), src }).unwrap_err();
-    assert_eq!((refused.error.code(), refused.back.src.data_len()), (Code::NotSupported, 128));
 }
 
 #[test]

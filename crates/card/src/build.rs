@@ -5,7 +5,7 @@
 
 use crate::feature::FeatureSet;
 use crate::function::{CardInfo, Function, FunctionKind, Representor, Side};
-use crate::machine::{Machine, Settings, View};
+use crate::machine::{Machine, MachineBuilder, Settings, View};
 use crate::port::Plug;
 use crate::profile::Mode;
 use crate::topology::{CardPlan, FunctionPlan, Ipv4, Plan};
@@ -17,13 +17,13 @@ use std::sync::Arc;
 const FIRST_IFACE_INDEX: u32 = 100_001;
 
 /// Builds the machine; the plan was checked before.
-pub(crate) fn machine(plan: Plan, view: View) -> Machine {
+pub(crate) fn machine(plan: Plan, view: View, is_real: bool) -> Machine {
     let settings = Arc::new(plan.settings);
     let mut machine =
         Machine { settings: Arc::clone(&settings), view, visible: Vec::new(), hidden: Vec::new() };
     let mut first = 0u16;
     for card in &plan.cards {
-        for function in functions(card, first, &settings) {
+        for function in functions(card, first, &settings, is_real) {
             let seen = view.shows(function.side);
             let list = if seen { &mut machine.visible } else { &mut machine.hidden };
             list.push(Arc::new(function));
@@ -34,13 +34,24 @@ pub(crate) fn machine(plan: Plan, view: View) -> Machine {
     machine
 }
 
+impl MachineBuilder {
+    /// Says that the cards are real ones, which a bridge drives.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn real(mut self) -> MachineBuilder {
+        self.is_real = true;
+        self
+    }
+}
+
 /// The functions of one card; `first` is the number of its first function.
-fn functions(card: &CardPlan, first: u16, settings: &Arc<Settings>) -> Vec<Function> {
+fn functions(card: &CardPlan, first: u16, settings: &Arc<Settings>, is_real: bool) -> Vec<Function> {
     let info = Arc::new(CardInfo {
         name: card.name.clone(),
         profile: card.profile,
         mode: card.mode,
-        topology_hash: hash(card),
+        topology_hash: if is_real { !hash(card) } else { hash(card) },
+        is_real,
     });
     let mut functions: Vec<_> = (first..)
         .zip(&card.functions)

@@ -76,6 +76,7 @@ pub struct CardInfo {
     pub(crate) profile: Profile,
     pub(crate) mode: Mode,
     pub(crate) topology_hash: u64,
+    pub(crate) is_real: bool,
 }
 
 impl CardInfo {
@@ -98,6 +99,12 @@ impl CardInfo {
     /// this number were started with different topologies. The side a process sees does not enter.
     pub fn topology_hash(&self) -> u64 {
         self.topology_hash
+    }
+
+    /// Is it a real card, which a bridge drives? What is given away and what is waited for goes through the bridge then.
+    #[doc(hidden)]
+    pub fn is_real(&self) -> bool {
+        self.is_real
     }
 }
 

@@ -195,6 +195,7 @@ pub struct MachineBuilder {
     strict: Option<bool>,
     reach: Option<Reach>,
     ports_from_env: bool,
+    pub(crate) is_real: bool,
 }
 
 impl MachineBuilder {
@@ -266,7 +267,7 @@ impl MachineBuilder {
             plan.settings.strict = strict;
         }
         plan.settings.reach = self.reach.or(plan.settings.reach);
-        let machine = build::machine(plan, self.view);
+        let machine = build::machine(plan, self.view, self.is_real);
         if machine.visible.is_empty() {
             log::warn!(
                 target: "softdpu::card",

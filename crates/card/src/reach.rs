@@ -19,10 +19,12 @@ pub enum Reach {
     Worker,
     /// It is on another machine: connections to its owner reach it.
     Network,
+    /// A real card reaches it; this process alone does not.
+    Card,
 }
 
 impl Reach {
-    /// `local`, `mapped`, `kernel`, `worker` or `network`.
+    /// `local`, `mapped`, `kernel`, `worker`, `network` or `card`.
     pub const fn name(self) -> &'static str {
         match self {
             Reach::Local => "local",
@@ -30,6 +32,7 @@ impl Reach {
             Reach::KernelCopy => "kernel",
             Reach::Worker => "worker",
             Reach::Network => "network",
+            Reach::Card => "card",
         }
     }
 }

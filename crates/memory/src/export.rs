@@ -29,6 +29,7 @@ mod table;
 mod wire;
 
 pub use descriptor::{Damage, Descriptor, Kind, MAX_DESCRIPTOR, MAX_TOKEN, Reader, checksum, same_bytes};
+pub(crate) use import::import_by;
 pub use import::{Imported, import, import_for_peer};
 pub use overview::{ExportInfo, ImportInfo, exports, imports};
 pub(crate) use remote::stage_of;

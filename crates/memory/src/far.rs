@@ -6,6 +6,7 @@
 //! | kernel copy | one system call per piece | the kernel lets this process |
 //! | worker | through a stage that both share; the owner's service thread copies | always |
 //! | network | not from here: connections of the RDMA engine carry them | the owner is on another machine |
+//! | card | not from here: tasks of a real card move them | the memory came through a bridge ([`crate::real`]) |
 //!
 //! Words of memory that is not mapped are changed by the owner's service thread, whatever carries the bytes: only there
 //! is such a change one step to everybody.
@@ -41,6 +42,8 @@ pub(crate) enum Means {
     Worker(Mutex<Stage>),
     /// It is on another machine: no copy of ours gets there, but connections to the owner do.
     Network(Box<Descriptor>),
+    /// A real card has it registered, and moves its bytes.
+    Card,
 }
 
 /// A line to the owner, and memory that both copy through.
@@ -220,6 +223,7 @@ impl Far {
             Means::Kernel(_) => Reach::KernelCopy,
             Means::Worker(_) => Reach::Worker,
             Means::Network(_) => Reach::Network,
+            Means::Card => Reach::Card,
         }
     }
 
@@ -289,6 +293,7 @@ impl Far {
             }
             Means::Mapped(_) => Some("it is mapped, not far".to_owned()),
             Means::Network(_) => Some("it is on another machine".to_owned()),
+            Means::Card => Some("only tasks of the card reach it".to_owned()),
         };
         match failed {
             None => Ok(()),

@@ -22,6 +22,7 @@
 //! | `guard`, `quiesce`, `seat`, `seats` | memory that somebody else can end: marks of accesses, and who waits for whom |
 //! | `far`, `kernel`, [`fault`] | memory of another process: the ways there, and what happens when it is gone |
 //! | [`word`] | one word of registered memory, changed atomically |
+//! | [`real`] | exports and imports through the libraries of a real card |
 //! | [`peer`] | buffers over memory of an RDMA peer: copies from and to it, atomics |
 //! | `memory`, `builder`, `page`, `map` | [`Memory`]: where bytes come from, and how they get an address |
 //! | `claim`, `error` | which ranges of a memory are held, and why a window is refused |
@@ -55,6 +56,7 @@ pub mod peer;
 mod pool;
 pub mod procmaps;
 mod quiesce;
+pub mod real;
 pub mod region;
 pub mod register;
 mod remote;

@@ -208,6 +208,7 @@ impl Memory {
         }
         let aliased = Region::closed();
         aliased.share();
+        aliased.stand_for(&region);
         aliased.open(base, len, 0, region.word() | SHARED);
         let writable = map.writable();
         let claims = Mutex::default();

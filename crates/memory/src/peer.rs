@@ -247,6 +247,38 @@ fn move_lone(src: (&Node, usize), dst: (&Node, usize), n: u64) -> Option<u64> {
     Some(n)
 }
 
+/// Copies the data of a lone buffer, in whatever memory is mapped here, to the front of `into`; gives how many bytes that
+/// were. `None`, and nothing has happened, where anything speaks against it; the long way finds out what.
+#[inline]
+pub fn copy_out(src: &Node, gate: &Gate, into: &mut [u8]) -> Option<usize> {
+    let (n, region) = (src.data_len(), src.region());
+    let fits = n <= into.len() && n as u64 <= gate.max_bytes();
+    if !fits || !src.both_alone(src) || !gate.reads(region.word()) {
+        return None;
+    }
+    let _touch = if region.made() & GUARDED != 0 { Some(region.touch()?) } else { None };
+    let from = src.data().wrapping_add_signed(region.delta()) as *const u8;
+    // SAFETY: the data of a buffer whose region is open, mapped here and marked; `into` is the caller's, and long enough.
+    unsafe { copy::copy_shared(from, into.as_mut_ptr(), n) };
+    Some(n)
+}
+
+/// Copies bytes into the room of a lone buffer, in whatever memory is mapped here; its data grow by them. `None`, and
+/// nothing has happened, as above.
+#[inline]
+pub fn copy_in(dst: &Node, gate: &Gate, bytes: &[u8]) -> Option<()> {
+    let region = dst.region();
+    if bytes.len() > dst.room() || !dst.both_alone(dst) || !gate.writes(region.word()) {
+        return None;
+    }
+    let _touch = if region.made() & GUARDED != 0 { Some(region.touch()?) } else { None };
+    let to = dst.tail().wrapping_add_signed(region.delta()) as *mut u8;
+    // SAFETY: the room of a buffer whose region is open, mapped here and marked; the bytes are borrowed.
+    unsafe { copy::copy_shared(bytes.as_ptr(), to, bytes.len()) };
+    dst.grow(bytes.len());
+    Some(())
+}
+
 /// Checks an atomic change of the first 8 bytes of `dst`.
 ///
 /// # Errors

@@ -166,6 +166,8 @@ pub struct Region {
     counted: AtomicU32,
     /// Accesses under way, of a guarded region.
     pub(crate) users: AtomicU32,
+    /// Which of the process's regions it is, in the order in which they were opened first, from 1.
+    number: AtomicU32,
     /// The access word it was opened with: what kind of region it is, also while it is being closed.
     made: AtomicU64,
     /// What its map grants, in the contract's numbers.
@@ -187,6 +189,7 @@ impl Region {
             bufs: AtomicU32::new(0),
             counted: AtomicU32::new(1),
             users: AtomicU32::new(0),
+            number: AtomicU32::new(0),
             made: AtomicU64::new(0),
             granted: AtomicU32::new(0),
             exporter: AtomicU32::new(0),
@@ -196,6 +199,10 @@ impl Region {
 
     /// Opens the region: `[base, base + len)` as the program names it, `delta` bytes away from where it is mapped here.
     pub fn open(&self, base: usize, len: usize, delta: isize, word: u64) {
+        static OPENED: AtomicU32 = AtomicU32::new(0);
+        if self.number() == 0 {
+            self.number.store(OPENED.fetch_add(1, Relaxed) + 1, Relaxed);
+        }
         self.base.store(base, Relaxed);
         self.len.store(len, Relaxed);
         self.delta.store(delta, Relaxed);
@@ -213,6 +220,18 @@ impl Region {
         self.counted.store(1, Relaxed);
         self.granted.store(0, Relaxed);
         self.exporter.store(0, Relaxed);
+        self.number.store(0, Relaxed);
+    }
+
+    /// Which of the regions of this process it is: they are numbered as they are opened for the first time, from 1, and keep
+    /// their number. 0 before.
+    pub fn number(&self) -> u32 {
+        self.number.load(Relaxed)
+    }
+
+    /// Another view of `other`, which has its number. Before it is opened.
+    pub(crate) fn stand_for(&self, other: &Region) {
+        self.number.store(other.number(), Relaxed);
     }
 
     /// Notes what the map grants. Before the region is opened; engines go by the access word, this is for those who hand

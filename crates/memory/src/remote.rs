@@ -10,6 +10,7 @@ use crate::error::{WindowError, ends};
 use crate::export::{self, Exported, Imported, Kind, Origin};
 use crate::memory::Memory;
 use crate::node::{Lent, Node, Owned};
+use crate::real::{self, RealExport};
 use crate::region::Access;
 use core::fmt;
 use core::ops::{Range, RangeBounds};
@@ -21,8 +22,15 @@ use std::sync::Arc;
 /// in the middle of an access, and every later one fails.
 pub struct Export {
     // Ends before what it speaks of.
-    exported: Exported,
+    exported: Way,
     _of: Of,
+}
+
+/// Through whom.
+enum Way {
+    Ours(Exported),
+    /// The library of a real card.
+    Card(Box<dyn RealExport>),
 }
 
 /// What an export keeps.
@@ -32,10 +40,13 @@ enum Of {
 }
 
 impl Export {
-    /// The descriptor, at most [`MAX_DESCRIPTOR`](export::MAX_DESCRIPTOR) plain bytes. Whoever has them, and runs as
-    /// the same user, can import the memory.
+    /// The descriptor, plain bytes, at most [`MAX_DESCRIPTOR`](export::MAX_DESCRIPTOR) of a software card. Whoever has
+    /// them, and runs as the same user, can import the memory.
     pub fn bytes(&self) -> &[u8] {
-        self.exported.bytes()
+        match &self.exported {
+            Way::Ours(exported) => exported.bytes(),
+            Way::Card(exported) => exported.bytes(),
+        }
     }
 }
 
@@ -47,7 +58,10 @@ impl AsRef<[u8]> for Export {
 
 impl fmt::Debug for Export {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Export({}, {} bytes)", self.exported.kind(), self.bytes().len())
+        match &self.exported {
+            Way::Ours(exported) => write!(f, "Export({}, {} bytes)", exported.kind(), self.bytes().len()),
+            Way::Card(exported) => exported.fmt(f),
+        }
     }
 }
 
@@ -93,7 +107,11 @@ impl Memory {
     fn export_for(&self, device: &impl OnDevice, kind: Kind) -> Result<Export> {
         let device = device.on_device();
         let object = format_args!("memory {:#x}", self.host_addr());
-        let exported = export::export(&object, self.origin(device)?, device, kind, None)?;
+        let origin = self.origin(device)?;
+        let exported = match real::cards_of(device)? {
+            Some(cards) => Way::Card(cards.export(origin.region, device, kind)?),
+            None => Way::Ours(export::export(&object, origin, device, kind, None)?),
+        };
         Ok(Export { exported, _of: Of::Own(self.clone()) })
     }
 }
@@ -111,7 +129,12 @@ impl RemoteMemory {
     /// NotSupported: the device cannot import, or the reach that was demanded is not possible. Full, TimeOut, NoMemory.
     /// One log line has the cause.
     pub fn import(device: &impl OnDevice, descriptor: &[u8]) -> Result<RemoteMemory> {
-        Ok(RemoteMemory(Arc::new(export::import(descriptor, device.on_device())?)))
+        let device = device.on_device();
+        let imported = match real::cards_of(device)? {
+            Some(cards) => export::import_by(cards, descriptor, device)?,
+            None => export::import(descriptor, device)?,
+        };
+        Ok(RemoteMemory(Arc::new(imported)))
     }
 
     /// Bytes.
@@ -203,7 +226,11 @@ impl RemoteMemory {
             parent: Some(import),
             backing: None,
         };
-        let exported = export::export(&object, origin, import.device(), Kind::Rdma, None)?;
+        let device = import.device();
+        let exported = match real::cards_of(device)? {
+            Some(cards) => Way::Card(cards.export(origin.region, device, Kind::Rdma)?),
+            None => Way::Ours(export::export(&object, origin, device, Kind::Rdma, None)?),
+        };
         Ok(Export { exported, _of: Of::Import(self.clone()) })
     }
 }

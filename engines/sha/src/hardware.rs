@@ -17,6 +17,7 @@ use softdpu_room::carry::SPLIT_FROM;
 use softdpu_room::engine::{Compute, Engine, EngineInfo, MOST_TOGETHER, Shape, Work};
 use softdpu_room::job::{Computed, Outbox};
 use softdpu_room::task::{Handler, deliver};
+use softdpu_room::touch::{self, Tell};
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
 
@@ -89,10 +90,16 @@ impl Sha {
         Computed::new(self, handlers)
     }
 
-    /// Everything that must hold before a byte is hashed. Returns the source, its bytes and the destination, which only
-    /// a last piece needs.
+    /// Everything that must hold before a byte is hashed here. Returns the source, its bytes and the destination, which
+    /// only a last piece needs.
     #[inline]
     pub(crate) fn admit<'a>(&self, job: &Job) -> Result<(&'a Node, u64, Option<&'a Node>)> {
+        self.admit_to::<true>(job)
+    }
+
+    /// The same, here or wherever a board has it carried out.
+    #[inline]
+    fn admit_to<'a, const HERE: bool>(&self, job: &Job) -> Result<(&'a Node, u64, Option<&'a Node>)> {
         let hash = &job.hash;
         let able = if job.whole {
             self.caps.hashes(hash.algorithm())
@@ -103,7 +110,7 @@ impl Sha {
             let line = format_args!("the device does not compute {} in such a task", hash.algorithm());
             return refuse(Code::NotSupported, "algorithm not supported", line);
         }
-        if !job.whole && (hash.finished || hash.broken) {
+        if !job.whole && (hash.finished || hash.broken || HERE && hash.elsewhere) {
             return refuse_state(job);
         }
         let Some(src) = job.src.node() else { return refuse_missing("source") };
@@ -204,6 +211,13 @@ fn refuse_state<T>(job: &Job) -> Result<T> {
             format_args!("the hash is finished; reset it to start anew"),
         );
     }
+    if !job.hash.broken {
+        return refuse(
+            Code::BadState,
+            "the hash is under way elsewhere",
+            format_args!("the hash is under way on other hardware; reset it to start anew"),
+        );
+    }
     let line = format_args!("an earlier piece of the hash failed half way; reset it to start anew");
     refuse(Code::BadState, "the hash is broken", line)
 }
@@ -254,8 +268,16 @@ impl Compute for Sha {
         }
     }
 
+    fn touches(&self, job: &Job, tell: Tell<'_>) {
+        touch::source(job.src, tell);
+        if job.is_last() {
+            touch::destination(job.dst, tell);
+        }
+    }
+
+    /// A board may have given the context to other hardware.
     fn check(&self, job: &Job) -> Result<()> {
-        self.admit(job).map(|_| ())
+        self.admit_to::<false>(job).map(|_| ())
     }
 
     fn run(&self, job: &mut Job) -> Result<u64> {

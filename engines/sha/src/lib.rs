@@ -49,4 +49,4 @@ pub use algorithm::Algorithm;
 pub use caps::Caps;
 pub use hardware::{Config, Handlers, Sha};
 pub use state::HashState;
-pub use task::{Finish, Hash, Job, Update};
+pub use task::{Finish, Hash, Job, Piece, Update};

@@ -16,6 +16,8 @@ pub struct HashState {
     pub(crate) finished: bool,
     /// C: the next piece is the last.
     pub(crate) last: bool,
+    /// Other hardware has it under way: `words` hold its ticket there, and nothing else.
+    pub(crate) elsewhere: bool,
     /// Bytes hashed.
     pub(crate) done: u64,
     words: [u64; 8],
@@ -29,6 +31,7 @@ impl HashState {
             broken: false,
             finished: false,
             last: false,
+            elsewhere: false,
             done: 0,
             words: [0; 8],
         }
@@ -75,6 +78,19 @@ impl HashState {
     #[cfg(feature = "capi")]
     pub(crate) fn is_under_way(&self) -> bool {
         self.done > 0 || self.finished || self.broken
+    }
+
+    /// The ticket of other hardware that has it under way.
+    pub(crate) fn ticket(&self) -> Option<u64> {
+        self.elsewhere.then_some(self.words[0])
+    }
+
+    /// Other hardware has hashed `bytes` of it, and knows it by a ticket.
+    pub(crate) fn set_ticket(&mut self, ticket: u64, bytes: u64) {
+        self.elsewhere = true;
+        self.words = [0; 8];
+        self.words[0] = ticket;
+        self.done = bytes;
     }
 
     /// The words of the state, which at the start of a message are the standard's.

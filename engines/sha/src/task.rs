@@ -91,11 +91,53 @@ impl Job {
         self.whole.then(|| (self.hash.algorithm(), self.src, self.dst))
     }
 
+    /// The piece of a job that is not a whole message.
+    pub fn piece(&self) -> Option<Piece> {
+        (!self.whole).then(|| Piece {
+            algorithm: self.hash.algorithm(),
+            src: self.src,
+            dst: self.hash.last.then_some(self.dst),
+            before: self.hash.done,
+            ticket: self.hash.ticket(),
+        })
+    }
+
+    /// Other hardware has hashed the piece; the message has so many bytes now, and is known there by `ticket`.
+    pub fn hashed_elsewhere(&mut self, ticket: u64, bytes: u64) {
+        self.hash.set_ticket(ticket, bytes);
+    }
+
+    /// Other hardware has made the digest of a message of so many bytes.
+    pub fn finished_elsewhere(&mut self, bytes: u64) {
+        self.hash.done = bytes;
+        self.hash.finished = true;
+    }
+
+    /// Other hardware has lost the message.
+    pub fn lost_elsewhere(&mut self) {
+        self.hash.broken = true;
+    }
+
     /// Does it end with a digest?
     #[inline]
     pub(crate) fn is_last(&self) -> bool {
         self.whole || self.hash.last
     }
+}
+
+/// A piece of a message, for a board that gives it to other hardware.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    /// The hash function.
+    pub algorithm: Algorithm,
+    /// The bytes.
+    pub src: Lent,
+    /// Of the last piece: where the digest goes.
+    pub dst: Option<Lent>,
+    /// Bytes hashed before.
+    pub before: u64,
+    /// By what the other hardware knows the message, if it has hashed a part of it.
+    pub ticket: Option<u64>,
 }
 
 const MADE: &str = "a job of the Rust face holds the task it was made of";

@@ -4,6 +4,7 @@
 
 use crate::condition::Condition;
 use crate::page::{Place, Words};
+use crate::real::RealEvent;
 use crate::word::Word;
 use core::fmt;
 use softdpu_link::sync::{AtomicBool, AtomicU64, Ordering};
@@ -32,6 +33,8 @@ pub(crate) enum Cell {
     Peer(Peer),
     /// In memory that another object exported.
     PeerBuffer { map: Imported, at: usize },
+    /// Where only a real card gets at it.
+    Real(Box<dyn RealEvent>),
 }
 
 /// The cell of an event that was imported.
@@ -143,25 +146,38 @@ impl Cell {
                 no_memory_left();
                 Error::new(Code::Shutdown, "the event was stopped by its owner")
             }),
+            Cell::Real(_) => Err(Error::new(Code::NotSupported, "the value is not in memory of ours")),
+        }
+    }
+
+    /// What cannot be done in memory of ours is asked of the card, if it is one's.
+    #[cold]
+    fn on_card<R>(&self, error: Error, act: impl FnOnce(&dyn RealEvent) -> Result<R>) -> Result<R> {
+        match self {
+            Cell::Real(event) => act(&**event),
+            _ => Err(error),
         }
     }
 
     /// The value.
     #[inline]
     pub(crate) fn get(&self) -> Result<u64> {
-        self.on(|value| value.load(Ordering::Acquire))
+        let value = self.on(|value| value.load(Ordering::Acquire));
+        value.or_else(|error| self.on_card(error, |event| event.get()))
     }
 
     /// Changes the value.
     #[inline]
     pub(crate) fn set(&self, to: u64) -> Result<()> {
-        self.on(|value| value.store(to, Ordering::Release))
+        let set = self.on(|value| value.store(to, Ordering::Release));
+        set.or_else(|error| self.on_card(error, |event| event.set(to)))
     }
 
     /// Adds to the value, modulo 2^64; gives the value before.
     #[inline]
     pub(crate) fn add(&self, by: u64) -> Result<u64> {
-        self.on(|value| value.fetch_add(by, Ordering::AcqRel))
+        let before = self.on(|value| value.fetch_add(by, Ordering::AcqRel));
+        before.or_else(|error| self.on_card(error, |event| event.add(by)))
     }
 
     /// Looks until the condition holds; `pause` is called between looks and ends the wait with an error.

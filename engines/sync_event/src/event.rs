@@ -5,6 +5,7 @@ use crate::cell::LOG;
 use crate::condition::Condition;
 use crate::descriptor::Kind;
 use crate::live::Live;
+use crate::real;
 use softdpu_memory::buf::{Buf, Lend as _};
 use softdpu_room::session::Device;
 use softdpu_status::{Code, Error, Result};
@@ -44,7 +45,10 @@ impl SyncEvent {
     /// # Errors
     /// NotSupported when the device has no sync events, NoMemory.
     pub fn new(device: &Device) -> Result<SyncEvent> {
-        SyncEvent::made(device, Live::own)
+        SyncEvent::made(device, || match real::events_of(device.shared())? {
+            Some(events) => Live::real(events.create(device.shared())?),
+            None => Live::own(),
+        })
     }
 
     /// A new event whose value is the data of a buffer: a single one with eight aligned bytes of data. The value it has
@@ -53,7 +57,14 @@ impl SyncEvent {
     /// # Errors
     /// As [`SyncEvent::new`]; InvalidValue, NotPermitted or NotSupported when the buffer does not fit.
     pub fn in_buf(device: &Device, buf: Buf) -> Result<SyncEvent> {
-        SyncEvent::made(device, || Live::in_buffer(buf.lend(), Some(buf)))
+        SyncEvent::made(device, || {
+            if real::events_of(device.shared())?.is_some() {
+                log::error!(target: LOG, "device {}: the bridge to a real card has no events in buffers",
+                    device.function().pci());
+                return Err(Error::new(Code::NotSupported, "no events in buffers on a real card"));
+            }
+            Live::in_buffer(buf.lend(), Some(buf))
+        })
     }
 
     fn made(device: &Device, live: impl FnOnce() -> Result<Live>) -> Result<SyncEvent> {
@@ -71,7 +82,10 @@ impl SyncEvent {
     /// InvalidValue (damaged, forged, stale, or of another card), NotSupported (the device cannot import), NotPermitted (of
     /// another user), TimeOut, NoMemory.
     pub fn import(device: &Device, export: &[u8]) -> Result<SyncEvent> {
-        let live = Live::import(export, device.shared())?;
+        let live = match real::events_of(device.shared())? {
+            Some(events) => Live::real(events.import(export, device.shared())?)?,
+            None => Live::import(export, device.shared())?,
+        };
         Ok(SyncEvent { live: Arc::new(live), device: device.clone() })
     }
 

@@ -14,6 +14,7 @@
 //! | `live.rs` | an event that lives: value and exports |
 //! | `event.rs` | [`SyncEvent`], the Rust face |
 //! | `remote.rs` | events of RDMA peers |
+//! | `real.rs` | events of real cards |
 //! | `task.rs`, `hardware.rs` | the tasks, and the engine that keeps waits |
 //! | `caps.rs` | what a device can do |
 //! | `c.rs`, `c/` | the C entry points (feature `capi`) |
@@ -27,6 +28,7 @@ mod hardware;
 mod import;
 mod live;
 mod page;
+pub mod real;
 mod remote;
 mod share;
 mod task;

@@ -5,6 +5,7 @@ use crate::cell::{Cell, LOG};
 use crate::descriptor::{Descriptor, Kind, SECRET};
 use crate::import;
 use crate::page::Place;
+use crate::real::RealEvent;
 use crate::share::{self, Exported, Lendable};
 use softdpu_link::sync::{AtomicU64, Ordering};
 use softdpu_memory::export::identity::Card;
@@ -48,6 +49,11 @@ impl Live {
     /// NoMemory.
     pub(crate) fn own() -> Result<Live> {
         Live::with(|number| Ok(Cell::Own(Arc::new(Place::take(number)?))))
+    }
+
+    /// The value lives where only a real card gets at it.
+    pub(crate) fn real(event: Box<dyn RealEvent>) -> Result<Live> {
+        Live::with(|_| Ok(Cell::Real(event)))
     }
 
     /// The value lives in a cell of the program.
@@ -122,6 +128,9 @@ impl Live {
         device: &Arc<Device>,
         f: impl FnOnce(&[u8]) -> R,
     ) -> Result<R> {
+        if let Cell::Real(event) = &self.cell {
+            return event.export(kind).map(|bytes| f(&bytes));
+        }
         may_export(kind, device)?;
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = shared.exports.iter().find(|e| e.kind() == kind) {
@@ -155,6 +164,7 @@ impl Live {
                 "its value lives at an address of the program; let it live in a buffer, or in the library",
             ),
             Cell::Peer(_) | Cell::PeerBuffer { .. } => refuse("it was imported; its owner can export it"),
+            Cell::Real(_) => refuse("a real card has it"),
             Cell::Buffer { lent, .. } => match lent.node() {
                 Some(node) if node.region().word() & GUARDED == 0 => {
                     let map = lend_buffer(node, kind, device, shared)?;

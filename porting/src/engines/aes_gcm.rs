@@ -3,13 +3,15 @@
 //! A key of the Rust face belongs to no context, one of the card to one. So every context keeps the keys that its last
 //! tasks used; of those beyond a few the one that was not used for longest goes first.
 
-use super::{Driven, Made, Task, ask, configured, limit, tasked, there};
+use super::{Driven, Lists, Made, Task, ask, both, configured, limit, tasked, there};
 use crate::abi::{AesGcm, Landing, Object};
 use crate::card::{Card, Found, check, made};
 use softdpu::{Code, Error, Result};
 use softdpu_aes_gcm::{Direction, Message};
+use softdpu_memory::device::Device;
 use softdpu_memory::node::Lent;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Names of what a device may be able to do, in a topology.
 const FEATURES: &[&str] = &[
@@ -159,9 +161,15 @@ fn drop_key(table: &AesGcm, key: Object) {
 
 impl Driven for softdpu_aes_gcm::AesGcm {
     type Store = Store;
+    /// The contract is silent about a source and a destination that are one.
+    const REFUSED: &'static str = "messages in place: no card promises to take them";
 
-    fn lists(job: &Self::Job) -> Option<(Lent, Lent)> {
-        job.message().map(|message| (message.src, message.dst))
+    fn store(_: &Arc<Device>, _: Object, _: u32) -> Store {
+        Store::default()
+    }
+
+    fn lists(job: &Self::Job) -> Option<(Lent, Option<Lent>)> {
+        job.message().map(|message| (message.src, Some(message.dst)))
     }
 
     fn make(card: &Card, device: Object, tasks: u32) -> Result<Made> {
@@ -195,9 +203,10 @@ impl Driven for softdpu_aes_gcm::AesGcm {
         at: Made,
         store: &mut Store,
         job: &Self::Job,
-        (src, dst): (Object, Object),
+        lists: Lists,
         number: u64,
     ) -> Result<Task> {
+        let (src, dst) = both(lists)?;
         let table = there(&card.aes_gcm)?;
         let message = job.message().ok_or(Error::new(Code::NotSupported, "a message in place"))?;
         let key = store.key(table, at.engine, message.key)?;
@@ -225,7 +234,8 @@ impl Driven for softdpu_aes_gcm::AesGcm {
         Ok(Task { extra: Some(key), ..task })
     }
 
-    fn over(_: &Card, store: &mut Store, task: Task) {
+    fn over(card: &Card, store: &mut Store, task: Task) {
+        card.common.doca_task_free(task.task);
         store.vectors.remove(&task.own);
         if let Some(key) = task.extra {
             store.landed(key);

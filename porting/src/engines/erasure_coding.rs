@@ -4,11 +4,13 @@
 //! lost or changed is worked into them. So all go to the card as the task that multiplies by any matrix, with the
 //! coefficients as they are; each task brings its matrix along.
 
-use super::{Driven, Made, Task, ask, configured, limit, tasked, there};
+use super::{Driven, Lists, Made, Task, ask, both, configured, limit, tasked, there};
 use crate::abi::{Ec, Landing, Object};
 use crate::card::{Card, Found, check, made};
 use softdpu::{Code, Error, Result};
+use softdpu_memory::device::Device;
 use softdpu_memory::node::Lent;
+use std::sync::Arc;
 
 /// Names of the task kinds in a topology.
 const KINDS: &[&str] = &["ec_galois_mul", "ec_create", "ec_update", "ec_recover"];
@@ -34,9 +36,12 @@ impl Ec {
 
 impl Driven for softdpu_erasure_coding::ErasureCoding {
     type Store = ();
+    const REFUSED: &'static str = "tasks without a matrix";
 
-    fn lists(job: &Self::Job) -> Option<(Lent, Lent)> {
-        job.product().map(|(_, src, dst)| (src, dst))
+    fn store(_: &Arc<Device>, _: Object, _: u32) {}
+
+    fn lists(job: &Self::Job) -> Option<(Lent, Option<Lent>)> {
+        job.product().map(|(_, src, dst)| (src, Some(dst)))
     }
 
     fn make(card: &Card, device: Object, tasks: u32) -> Result<Made> {
@@ -60,14 +65,8 @@ impl Driven for softdpu_erasure_coding::ErasureCoding {
         check(there(&card.ec)?.doca_ec_destroy(made.engine), "doca_ec_destroy")
     }
 
-    fn task(
-        card: &Card,
-        at: Made,
-        (): &mut (),
-        job: &Self::Job,
-        (src, dst): (Object, Object),
-        number: u64,
-    ) -> Result<Task> {
+    fn task(card: &Card, at: Made, (): &mut (), job: &Self::Job, lists: Lists, number: u64) -> Result<Task> {
+        let (src, dst) = both(lists)?;
         let ec = there(&card.ec)?;
         let (matrix, ..) = job.product().ok_or(Error::new(Code::InvalidValue, "no matrix"))?;
         let (inputs, outputs) = (matrix.inputs(), matrix.outputs());
@@ -92,6 +91,7 @@ impl Driven for softdpu_erasure_coding::ErasureCoding {
     }
 
     fn over(card: &Card, (): &mut (), task: Task) {
+        card.common.doca_task_free(task.task);
         if let Some(matrix) = task.extra {
             drop_matrix(card, matrix);
         }

@@ -1,7 +1,7 @@
 //! An import: a region of its own over memory that was exported, here or in another process.
 
 use super::LOG;
-use super::descriptor::{Descriptor, Kind};
+use super::descriptor::{Descriptor, Kind, Secret};
 use super::identity::{Card, Owner};
 use super::overview::Listed;
 use super::remote::Remote;
@@ -11,6 +11,7 @@ use crate::far::{Far, Means};
 use crate::keys::Key;
 use crate::lease::Lease;
 use crate::node::Owned;
+use crate::real::RealCards;
 use crate::region::{Access, CAN_READ, CAN_WRITE, FAR, GUARDED, Region, SHARED};
 use softdpu_card::{EngineKind, RdmaPath, Reach};
 use softdpu_link::LineHandle;
@@ -134,6 +135,44 @@ pub fn import(bytes: &[u8], device: &Arc<Device>) -> Result<Imported> {
     })?;
     may_import(&descriptor, device)?;
     open(descriptor, device, is_elsewhere(&descriptor, device)?)
+}
+
+/// As [`import`], for a descriptor that a real card's library made and alone understands. What the exporter grants, only
+/// the card knows: it refuses tasks that go beyond.
+///
+/// # Errors
+/// What the bridge to the card answers, NoMemory.
+pub(crate) fn import_by(
+    cards: &'static dyn RealCards,
+    bytes: &[u8],
+    device: &Arc<Device>,
+) -> Result<Imported> {
+    crate::seats::init();
+    let key = Key::new()?;
+    let lease = Lease::new()?;
+    let secret = Secret::of(&[]).ok_or(Error::new(Code::Unexpected, "no bytes are too many"))?;
+    let mut descriptor = Descriptor {
+        kind: Kind::Pci,
+        owner: Owner { pid: 0, started: 0 },
+        id: 0,
+        base: 0,
+        len: 0,
+        access: Access::PCI_READ_WRITE,
+        pci: device.function().pci(),
+        mkey: key.number(),
+        secret,
+        card: Card::of(device.function()),
+    };
+    cards.import(bytes, device, &mut |base, len| {
+        (descriptor.base, descriptor.len) = (base as u64, len as u64);
+        let word = CAN_READ | CAN_WRITE | FAR | GUARDED | device.bit();
+        lease.open_far(base, len, 0, word, Arc::new(Far::new(Vec::new(), Means::Card, 0)));
+        lease.region()
+    })?;
+    let reach = Reach::Card;
+    let listed = Listed::new(&descriptor, reach);
+    let (device, remote) = (device.clone(), Mutex::new(None));
+    Ok(Imported { descriptor, writable: true, reach, device, key, lease, remote, _listed: listed })
 }
 
 /// As [`import`], for an engine whose hardware writes into the memory of its peer: the device need not be able to import
