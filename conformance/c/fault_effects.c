@@ -6,25 +6,10 @@
  * covers: @
  */
 #define _GNU_SOURCE
-#include <time.h>
-
+#include "fault_rig.h"
 #include "rig.h"
 
 static struct rig rig;
-static int is(const char *effect)
-{
-	const char *given = getenv("FAULT_EFFECT");
-
-	return strcmp(given == NULL ? "none" : given, effect) == 0;
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void one(uint64_t value)
 {
@@ -111,6 +96,22 @@ static void alloc(void)
 	CHECK_U64(rig.good, 2);
 }
 
+/* A task with memory at a place of the only map is refused once: the third of five copies, which go to different places. */
+static void place(void)
+{
+	struct doca_dma_task_memcpy *task;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		task = rig_task(&rig, rig_src(&rig, 0, 64), rig_dst(&rig, 4096 + 64 * (size_t)i, 64), (uint64_t)i);
+		if (i == 2)
+			CHECK_STATUS(doca_task_submit(doca_dma_task_memcpy_as_task(task)), DOCA_ERROR_FULL);
+		CHECK_OK(doca_task_submit(doca_dma_task_memcpy_as_task(task)));
+		rig_drain(&rig);
+	}
+	CHECK_U64(rig.good, 5);
+}
+
 int main(void)
 {
 	int i;
@@ -126,6 +127,8 @@ int main(void)
 		full();
 	else if (is("alloc"))
 		alloc();
+	else if (is("place"))
+		place();
 	else {
 		for (i = 0; i < 5; i++)
 			one((uint64_t)i);

@@ -6,18 +6,12 @@
  * covers: @
  */
 #define _GNU_SOURCE
+#include "fault_rig.h"
 #include "rdma_rig.h"
 
 static struct side a, b;
 static struct doca_rdma_connection *ab, *ba;
 static struct doca_buf *rooms[4];
-
-static int is(const char *effect)
-{
-	const char *given = getenv("FAULT_EFFECT");
-
-	return strcmp(given == NULL ? "none" : given, effect) == 0;
-}
 
 /* Sends one message; true when it arrived. */
 static int message(uint64_t value)

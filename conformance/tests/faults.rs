@@ -87,14 +87,18 @@ const BREAKABLE: &[(&str, &str)] = &[
     ("mmap_advise", "mmap_advise"),
 ];
 
-/// A task fails, and the program is told so: its own checks notice, it neither crashes nor corrupts anything.
+/// A task fails, or there is none to be had, and the program is told so: its own checks notice, it neither crashes nor
+/// corrupts anything.
 #[test]
 fn a_failed_task_is_noticed() {
-    for (program, engine) in BREAKABLE {
-        let text = format!("[[fault]]\nengine = \"{engine}\"\nerror = \"IO_FAILED\"\n");
+    let effects = ["error = \"IO_FAILED\"", "alloc = \"NO_MEMORY\""];
+    for (program, engine, effect) in
+        BREAKABLE.iter().flat_map(|(program, engine)| effects.map(|effect| (program, engine, effect)))
+    {
+        let text = format!("[[fault]]\nengine = \"{engine}\"\n{effect}\n");
         match run_with_plan(program, &text, &[]) {
             Outcome::Skipped(reason) => println!("{program}: skipped: {reason}"),
-            Outcome::Passed => panic!("{program}: nothing failed"),
+            Outcome::Passed => panic!("{program}, {effect}: nothing failed"),
             Outcome::Failed(text) => {
                 assert!(text.contains("fault 1 of the plan (line 1)"), "{text}");
                 assert!(!text.contains("signal: ") && !text.contains("AddressSanitizer"), "{text}");
@@ -113,6 +117,13 @@ fn every_effect_does_what_it_says() {
         ("drop", "task = 2\ndrop = true\n"),
         ("full", "task = 2\nqueue_full = 2\n"),
         ("alloc", "task = 2\nalloc = \"NO_MEMORY\"\n"),
+        // 4096 and 128, and one byte of it.
+        ("place", "map = 1\naddress = [4287, 4288]\nqueue_full = 1\ncount = 1\n"),
+        ("none", "map = 2\nerror = \"IO_FAILED\"\n"),
+        ("none", "map = 1\naddress = [8192, 16384]\nerror = \"IO_FAILED\"\n"),
+        ("none", "address = [0, 4096]\nerror = \"IO_FAILED\"\n"),
+        // Memory of this process has no peer.
+        ("none", "peer = \"program\"\nerror = \"IO_FAILED\"\n"),
     ] {
         let outcome = run_with_plan("fault_effects", &format!("{dma}{keys}"), &[("FAULT_EFFECT", effect)]);
         passes(effect, outcome);
@@ -130,6 +141,28 @@ fn effects_on_connections() {
         let outcome = run_with_plan("fault_rdma", &format!("{rdma}{keys}"), &[("FAULT_EFFECT", effect)]);
         passes(effect, outcome);
     }
+    // The peer is another context of this very program.
+    for (effect, peer) in [("disconnect", "program"), ("none", "program2"), ("none", "10.11.12.13")] {
+        let plan = format!("{rdma}peer = \"{peer}\"\ndisconnect = true\n");
+        passes(peer, run_with_plan("fault_rdma", &plan, &[("FAULT_EFFECT", effect)]));
+    }
+    for end in ["client", "server", "producer", "consumer"] {
+        for (peer, effect) in [("program", end), ("nobody", "none")] {
+            let plan = format!(
+                "[[fault]]\nengine = \"comch_{end}\"\npeer = \"{peer}\"\ntask = 2\ndisconnect = true\n"
+            );
+            passes(end, run_with_plan("fault_comch", &plan, &[("FAULT_EFFECT", effect)]));
+        }
+    }
+}
+
+#[test]
+fn links_go_down_for_senders_and_receivers() {
+    for (effect, engine) in [("sender", "eth_txq"), ("receiver", "eth_rxq")] {
+        let plan = format!("[[fault]]\nengine = \"{engine}\"\ntask = 1\nlink_down_us = 500000\n");
+        passes(effect, run_with_plan("fault_link", &plan, &[("FAULT_EFFECT", effect)]));
+    }
+    passes("no plan", run("fault_link", &[]));
 }
 
 /// Seed zero is the order without a seed, on a board without workers.

@@ -151,6 +151,7 @@ macro_rules! gallery {
 
 gallery! {
     again_without_progress,
+    arming_refused,
     batch_freed_in_flight,
     buffer_in_flight,
     callback_blocks,
@@ -189,6 +190,7 @@ gallery! {
     inventory_not_started,
     map_in_use,
     map_not_started,
+    map_under_task,
     memory_freed,
     memory_protected,
     memory_reallocated,
@@ -211,6 +213,7 @@ gallery! {
     packet_freed_twice,
     packets_held,
     pool_in_use,
+    pool_too_small,
     progress_nested,
     progress_two_threads,
     queue_children,

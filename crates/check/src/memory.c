@@ -87,11 +87,11 @@ void *mremap(void *addr, size_t len, size_t new_len, int flags, ...)
 	return NEXT(mremap)(addr, len, new_len, flags, to);
 }
 
-/* Advice after which the bytes are others. */
+/* Advice after which the bytes are others: of MADV_DONTNEED, only those that nobody else sees. */
 int madvise(void *addr, size_t len, int advice)
 {
 	if ((advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE) && is_under_a_map(addr, len))
-		softdpu_check_memory(addr, len, 6, PLACE);
+		softdpu_check_memory(addr, len, advice == MADV_DONTNEED ? 7 : 6, PLACE);
 	return NEXT(madvise)(addr, len, advice);
 }
 

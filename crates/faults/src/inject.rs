@@ -1,8 +1,10 @@
 //! Makes tasks fail as a plan says.
 
+use crate::choose::{Programs, chosen};
 use crate::plan::{Effect, Fault, Plan, Which};
 use crate::record::Record;
 use crate::sync::{AtomicUsize, Ordering};
+use softdpu_card::PciAddr;
 use softdpu_room::instrument::{Begin, Context, Decider, End, Task};
 use softdpu_status::Code;
 use std::collections::HashMap;
@@ -41,7 +43,8 @@ struct Counted {
 struct State {
     counted: Vec<Counted>,
     tasks: HashMap<(u32, u64), Mark>,
-    down: Option<Wait>,
+    down: Vec<Down>,
+    programs: Programs,
 }
 
 /// What is to happen to a task in flight.
@@ -60,6 +63,15 @@ struct Mark {
 struct Wait {
     time: Duration,
     since: Option<Instant>,
+}
+
+/// A link that is down.
+#[derive(Debug)]
+struct Down {
+    device: PciAddr,
+    wait: Wait,
+    /// How often it was looked at.
+    looks: u64,
 }
 
 impl Wait {
@@ -117,6 +129,15 @@ impl Faults {
         }
     }
 
+    /// Is the fault for this task?
+    fn is_for(&self, fault: &Fault, task: &Task<'_>) -> bool {
+        Self::concerns(fault, &task.context(), task.kind().map(|k| k.1))
+            && (fault.peer.is_none() && fault.memory.is_none() || {
+                let mut state = self.state();
+                chosen(fault, task, &mut state.programs)
+            })
+    }
+
     fn concerns(fault: &Fault, context: &Context<'_>, kind: Option<&str>) -> bool {
         names(&fault.engine, context.engine().name)
             && fault.context.is_none_or(|number| number == context.number())
@@ -132,14 +153,28 @@ impl Faults {
     }
 }
 
+/// Is the link of a device down? Those that are up again are forgotten.
+fn is_down(all: &mut Vec<Down>, device: PciAddr, clock: bool) -> bool {
+    let mut any = false;
+    all.retain_mut(|down| {
+        if down.device != device {
+            return true;
+        }
+        let over = down.wait.is_over(down.looks, clock);
+        down.looks += 1;
+        any |= !over;
+        !over
+    });
+    any
+}
+
 impl Decider for Faults {
     fn admit(&self, task: &Task<'_>) -> Result<(), Code> {
         let context = task.context();
-        let kind = task.kind().map(|k| k.1);
         let mut refused = None;
         for (at, fault) in self.plan.faults.iter().enumerate() {
             let Effect::QueueFull(times) = fault.effect else { continue };
-            if !Self::concerns(fault, &context, kind) {
+            if !self.is_for(fault, task) {
                 continue;
             }
             let mut state = self.state();
@@ -161,15 +196,15 @@ impl Decider for Faults {
 
     fn submitted(&self, task: &Task<'_>) {
         let context = task.context();
-        let kind = task.kind().map(|k| k.1);
         let mut fired = Vec::new();
         {
+            let all = self.plan.faults.iter().enumerate();
+            let concerned: Vec<_> = all
+                .filter(|(_, fault)| !matches!(fault.effect, Effect::Alloc(_)) && self.is_for(fault, task))
+                .collect();
             let mut state = self.state();
             let mut mark: Option<Mark> = None;
-            for (at, fault) in self.plan.faults.iter().enumerate() {
-                if matches!(fault.effect, Effect::Alloc(_)) || !Self::concerns(fault, &context, kind) {
-                    continue;
-                }
+            for (at, fault) in concerned {
                 let counted = &mut state.counted[at];
                 counted.seen += 1;
                 let n = counted.seen;
@@ -201,11 +236,12 @@ impl Decider for Faults {
         let sends_frames = context.engine().name == "eth_txq";
         let mut state = self.state();
         let State { tasks, down, .. } = &mut *state;
-        let mark = tasks.get_mut(&(context.number(), task.number()));
-        if let Some(time) = mark.as_ref().and_then(|mark| mark.link_down) {
-            *down = Some(Wait::new(time));
+        let mut mark = tasks.get_mut(&(context.number(), task.number()));
+        let device = context.core().device().function().pci();
+        if let Some(time) = mark.as_mut().and_then(|mark| mark.link_down.take()) {
+            down.push(Down { device, wait: Wait::new(time), looks: 0 });
         }
-        if sends_frames && down.as_mut().is_some_and(|down| !down.is_over(waited, clock)) {
+        if sends_frames && is_down(down, device, clock) {
             return Begin::Never(Ok(0));
         }
         let Some(mark) = mark else { return Begin::Now };
@@ -238,9 +274,13 @@ impl Decider for Faults {
         let lost = mark.lost && task.context().engine().name != "eth_txq";
         state.tasks.remove(&key);
         // A link that is down concerns tasks without a mark, too.
-        let down = usize::from(state.down.is_some());
-        self.marked.store(state.tasks.len() + down, Ordering::Release);
+        self.marked.store(state.tasks.len() + state.down.len(), Ordering::Release);
         if lost { End::Lost } else { End::Now(result) }
+    }
+
+    fn is_cut(&self, context: &Context<'_>) -> bool {
+        self.marked.load(Ordering::Acquire) != 0
+            && is_down(&mut self.state().down, context.core().device().function().pci(), self.has_clock())
     }
 
     fn may_allocate(&self, context: &Context<'_>, kind: usize) -> Result<(), Code> {

@@ -8,6 +8,7 @@
 //! replayed, and a part of it left out ([`schedule::Only`]) without changing the rest. No clock is read when there is a
 //! seed.
 
+mod choose;
 pub mod inject;
 pub mod plan;
 mod record;

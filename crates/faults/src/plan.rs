@@ -14,6 +14,7 @@ mod file;
 pub use error::PlanError;
 use file::{Entry, File};
 use softdpu_status::Code;
+use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -39,6 +40,10 @@ pub struct Fault {
     pub op: Option<String>,
     /// The context's number in the process; all when `None`.
     pub context: Option<u32>,
+    /// Tasks for this peer; all when `None`.
+    pub peer: Option<Peer>,
+    /// Tasks with memory here; all when `None`.
+    pub memory: Option<Place>,
     /// Which of those tasks.
     pub which: Which,
     /// How often at most.
@@ -47,7 +52,27 @@ pub struct Fault {
     pub effect: Effect,
 }
 
-/// Which of the tasks that engine, kind and context leave.
+/// Who is at the other end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// The process of this number.
+    Process(u32),
+    /// The card with this network address.
+    Address(IpAddr),
+    /// A process that runs this program, as `ps -e` names it: without folders, its first 15 bytes.
+    Program(String),
+}
+
+/// Where in memory: source or destination lie there, in whole or in part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// In the map of this number; in any when `None`.
+    pub map: Option<u32>,
+    /// In these bytes of the map, or at these addresses where no map is named.
+    pub range: Option<(u64, u64)>,
+}
+
+/// Which of the tasks that the others leave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Which {
     /// All.
@@ -154,6 +179,16 @@ impl Fault {
         if let Some(context) = self.context {
             add("context", context.to_string());
         }
+        match &self.peer {
+            None => {}
+            Some(Peer::Process(number)) => add("peer", number.to_string()),
+            Some(Peer::Address(address)) => add("peer", format!("\"{address}\"")),
+            Some(Peer::Program(name)) => add("peer", toml::Value::from(name.as_str()).to_string()),
+        }
+        if let Some(Place { map, range }) = self.memory {
+            map.into_iter().for_each(|map| add("map", map.to_string()));
+            range.into_iter().for_each(|(from, to)| add("address", format!("[{from:#x}, {to:#x}]")));
+        }
         match self.which {
             Which::All => {}
             Which::Number(n) => add("task", n.to_string()),
@@ -231,6 +266,8 @@ fn fault(entry: &Entry, index: usize, start: usize, text: &str) -> Result<Fault,
         engine: name.to_owned(),
         op: entry.op.as_ref().map(|op| op.get_ref().clone()),
         context: entry.context,
+        peer: entry.peer(name).map_err(|(at, cause)| bad(at, cause))?,
+        memory: entry.memory(name).map_err(|(at, cause)| bad(at, cause))?,
         which: entry.which(start).map_err(|(at, cause)| bad(at, cause))?,
         count,
         effect: entry.effect(start).map_err(|(at, cause)| bad(at, cause))?,

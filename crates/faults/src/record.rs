@@ -8,7 +8,7 @@ use std::io::Write;
 use std::sync::OnceLock;
 
 /// Variable that names the file.
-pub(crate) const VARIABLE: &str = "SOFTDPU_RECORD";
+pub(crate) const VARIABLE: &str = "SOFTDPU_FAULTS_RECORD";
 
 /// Lines after which nothing more is written: nobody reads more.
 const MOST: u32 = 100_000;

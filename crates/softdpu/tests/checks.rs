@@ -187,3 +187,88 @@ fn a_dropped_context_ends_with_progress() {
     drop((flying, dma));
     program.end(None, &[]);
 }
+
+/// Two copies that are through, for which somebody keeps the futures.
+fn two_that_are_kept(program: &mut Program, dma: &mut Context<Dma>) -> Vec<InFlight<Memcpy>> {
+    let mut copies = (0..2).map(|n| small(program, n));
+    let kept: Vec<_> = copies.by_ref().map(|copy| dma.submit(copy).unwrap()).collect();
+    drop(copies);
+    while kept.iter().any(|flying| !flying.is_done()) {
+        program.pe.progress();
+    }
+    kept
+}
+
+fn small(program: &Program, n: usize) -> Memcpy {
+    let mut src = program.memory.buf(n * 64..n * 64 + 64).unwrap();
+    src.push_slice(b"bytes").unwrap();
+    Memcpy { src, dst: program.memory.buf(4096 + n * 64..4096 + n * 64 + 64).unwrap() }
+}
+
+#[test]
+fn results_that_nobody_takes_keep_their_places() {
+    let mut program = Program::new(Board::inline());
+    let mut dma = program.context(Config { memcpy: 2, ..Config::default() });
+    let kept = two_that_are_kept(&mut program, &mut dma);
+    let end = Instant::now() + Duration::from_secs(60);
+    let mut copy = small(&program, 2);
+    while findings().len() == program.before && Instant::now() < end {
+        let refused = dma.submit(copy).unwrap_err();
+        assert_eq!(refused.error.code(), Code::Full);
+        copy = refused.back;
+        program.pe.progress();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    program.until_found("tasks-not-freed");
+    drop((kept, copy));
+    program.end(Some(dma), &["tasks-not-freed"]);
+}
+
+#[test]
+fn who_takes_results_gets_on() {
+    let mut program = Program::new(Board::inline());
+    let mut dma = program.context(Config { memcpy: 2, ..Config::default() });
+    for _ in 0..50 {
+        let kept = two_that_are_kept(&mut program, &mut dma);
+        let mut copy = small(&program, 2);
+        for _ in 0..20 {
+            copy = dma.submit(copy).unwrap_err().back;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        drop((kept, copy));
+    }
+    program.end(Some(dma), &[]);
+}
+
+/// A stream that is none, and what becomes of it if its future is `kept`.
+fn a_damaged_stream(kept: bool, rules: &[&str]) {
+    use softdpu::compress::{Compress, DecompressDeflate};
+    let mut program = Program::new(Board::inline());
+    let (pe, device) = (&mut program.pe, &program.device);
+    let mut context = Context::<Compress>::start(pe, device, Default::default()).unwrap().wait(pe).unwrap();
+    let mut src = program.memory.buf(..64).unwrap();
+    src.push_slice(&[0xff; 64]).unwrap();
+    let task = DecompressDeflate { src, dst: program.memory.buf(4096..).unwrap() };
+    let mut flying = Some(context.submit(task).unwrap());
+    if !kept {
+        drop(flying.take());
+    }
+    while context.in_flight() != 0 {
+        pe.progress();
+    }
+    if let Some(flying) = flying {
+        assert_eq!(pe.run(flying).result.unwrap_err().code(), Code::IoFailed);
+    }
+    context.stop().wait(pe).unwrap();
+    program.end(None, rules);
+}
+
+#[test]
+fn nobody_learns_of_a_failure_whose_future_is_gone() {
+    a_damaged_stream(false, &["result-ignored"]);
+}
+
+#[test]
+fn a_failure_may_be_heard_of_late() {
+    a_damaged_stream(true, &[]);
+}

@@ -19,11 +19,17 @@ const LONG: u32 = 8;
 /// Submits in a row that are refused for the same reason before that is worth a line.
 const STUBBORN: u32 = 100;
 
+/// Looks that see only submits without a place before that is worth a line.
+const DRY: u32 = 2;
+/// Failures that are remembered until somebody hears of them.
+const FAILURES: usize = 256;
+
 /// Something that a program does wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The rule: `never-progressed`, `callback-blocks`, `retry-parameter` or `never-freed`.
+    /// The rule: `never-progressed`, `callback-blocks`, `retry-parameter`, `tasks-not-freed`, `result-ignored` or
+    /// `never-freed`.
     pub rule: &'static str,
     /// The number of the context, from 1, in the order in which contexts started.
     pub context: u32,
@@ -56,6 +62,10 @@ struct Seen {
     /// Refusals in a row, and their code.
     refusals: AtomicU32,
     code: AtomicU32,
+    /// Submits in a row that found no place.
+    full: AtomicU32,
+    /// Tasks that failed, and nobody may have heard of it.
+    failed: Mutex<Vec<(u64, Code)>>,
     /// What the last look saw, and for how many looks it has been the same.
     last: Mutex<Look>,
 }
@@ -67,6 +77,9 @@ struct Look {
     still: u32,
     inside: u32,
     stubborn: bool,
+    full: u32,
+    /// Looks in a row that saw nothing but submits without a place, while nothing flew.
+    dry: u32,
 }
 
 #[derive(Debug, Default)]
@@ -179,6 +192,20 @@ impl Checker {
                 ),
             );
         }
+        let full = seen.full.load(Relaxed);
+        let dry = flying <= 0 && full >= STUBBORN && full > last.full;
+        last.dry = if dry { last.dry + 1 } else { 0 };
+        last.full = full;
+        if last.dry == DRY {
+            self.add(
+                "tasks-not-freed",
+                seen,
+                format_args!(
+                    "{full} submits in a row refused with DOCA_ERROR_FULL, nothing in flight: ended tasks keep their places until \
+                     their results are taken or dropped; take them, or ask for more tasks in the configuration"
+                ),
+            );
+        }
         if seen.refusals.load(Relaxed) >= STUBBORN && !core::mem::replace(&mut last.stubborn, true) {
             let code = seen.code.load(Relaxed);
             let code = i32::try_from(code).ok().and_then(Code::from_number);
@@ -232,6 +259,9 @@ impl Observer for Checker {
 
     fn refused(&self, task: &TaskId, code: Code) {
         self.with(task.context, |seen| {
+            if code == Code::Full {
+                seen.full.fetch_add(1, Relaxed);
+            }
             let code_now = code.number().unsigned_abs();
             let same = seen.code.swap(code_now, Relaxed) == code_now && code.class() == Class::Parameter;
             if same {
@@ -246,6 +276,7 @@ impl Observer for Checker {
         self.with(task.context, |seen| {
             seen.flying.fetch_add(1, Relaxed);
             seen.code.store(0, Relaxed);
+            seen.full.store(0, Relaxed);
         });
     }
 
@@ -267,12 +298,34 @@ impl Observer for Checker {
         });
     }
 
-    fn ended(&self, task: &TaskId, _result: Result<u64, Code>, _called: bool) {
+    fn ended(&self, task: &TaskId, result: Result<u64, Code>, called: bool) {
         self.with(task.context, |seen| {
+            if let (Err(code), false) = (result, called) {
+                let mut failed = seen.failed.lock().unwrap_or_else(PoisonError::into_inner);
+                if failed.len() >= FAILURES {
+                    failed.remove(0);
+                }
+                failed.push((task.number, code));
+            }
             if seen.flying.fetch_sub(1, Relaxed) == 1 {
                 // What was begun and failed was never told to have worked.
                 seen.busy.store(0, Relaxed);
             }
+        });
+    }
+
+    fn forgotten(&self, task: &TaskId) {
+        self.with(task.context, |seen| {
+            let mut failed = seen.failed.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(at) = failed.iter().rposition(|(number, _)| *number == task.number) else { return };
+            let (number, code) = failed.swap_remove(at);
+            drop(failed);
+            let name = code.name();
+            self.add(
+                "result-ignored",
+                seen,
+                format_args!("task {number} failed with {name} after its future was dropped: await it, or post it to a handler"),
+            );
         });
     }
 

@@ -33,9 +33,11 @@ pub enum What {
     Landed = 11,
     /// Carried and landed in one, with success; `status`: for how many counts it was carried out.
     AtOnce = 12,
+    /// It has ended, and nobody learns how it went.
+    Forgotten = 13,
 }
 
-const ALL: [What; 13] = [
+const ALL: [What; 14] = [
     What::Submitted,
     What::Begun,
     What::Worked,
@@ -49,6 +51,7 @@ const ALL: [What; 13] = [
     What::Carried,
     What::Landed,
     What::AtOnce,
+    What::Forgotten,
 ];
 
 impl What {

@@ -105,6 +105,10 @@ impl Observer for Trace {
         self.end(if called { What::Landed } else { What::Over }, task, result);
     }
 
+    fn forgotten(&self, task: &TaskId) {
+        self.mark(What::Forgotten, task);
+    }
+
     fn at_once(&self, task: &TaskId, since: u64, value: u64) {
         let at = cycles();
         let counts = counts(since, at).min(u64::from(u32::MAX)) as u32;

@@ -77,8 +77,22 @@ pub(super) fn look_around(shadow: &Shadow) {
     }
 }
 
+/// Does anything private lie between these addresses?
+fn has_private(begin: usize, end: usize) -> bool {
+    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return true };
+    maps.lines().any(|line| is_private(line, begin, end).unwrap_or(false))
+}
+
+/// Is a line of that file about private memory between these addresses? None: it is no such line.
+fn is_private(line: &str, begin: usize, end: usize) -> Option<bool> {
+    let mut words = line.split_ascii_whitespace();
+    let (first, over) = words.next()?.split_once('-')?;
+    let (first, over) = (usize::from_str_radix(first, 16).ok()?, usize::from_str_radix(over, 16).ok()?);
+    Some(words.next()?.ends_with('p') && first < end && begin < over)
+}
+
 /// Memory is freed (0), unmapped (1), made read-only (2) or out of bounds (3), reallocated (4), remapped (5) or its bytes
-/// are thrown away (6).
+/// are thrown away, in any case (6) or where they are private (7): shared ones are the file's, and come back as they were.
 #[unsafe(no_mangle)]
 extern "C" fn softdpu_check_memory(begin: usize, len: usize, what: c_int, place: usize) {
     let (range, place) = (Range::new(begin, len as u64), Place(place));
@@ -87,8 +101,19 @@ extern "C" fn softdpu_check_memory(begin: usize, len: usize, what: c_int, place:
             map.meets(range) && (what != 2 || rights & LOCAL_WRITE != 0)
         };
         let Some((map, over, _)) = started(shadow).find(met) else { return };
-        let done =
-            ["freed", "unmapped", "made read-only", "protected", "reallocated", "remapped", "thrown away"];
+        if what == 7 && !has_private(range.begin.max(over.begin), range.end.min(over.end)) {
+            return;
+        }
+        let done = [
+            "freed",
+            "unmapped",
+            "made read-only",
+            "protected",
+            "reallocated",
+            "remapped",
+            "thrown away",
+            "thrown away",
+        ];
         let done = usize::try_from(what).ok().and_then(|w| done.get(w)).copied().unwrap_or("changed");
         let numbers = format_args!(
             "{:#x} to {:#x} {done} at {place}, the range is {:#x} to {:#x}",
@@ -96,4 +121,27 @@ extern "C" fn softdpu_check_memory(begin: usize, len: usize, what: c_int, place:
         );
         shadow.blame(&rules::MEMORY_GONE, place, map, numbers);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_memory_is_told_from_shared() {
+        let (private, shared) = ("7f00-7f10 rw-p 00000000 00:00 0", "7f00-7f10 rw-s 00000000 00:05 9 /x y");
+        for (line, begin, end, is) in [
+            (private, 0x7f00, 0x7f01, Some(true)),
+            (private, 0x7000, 0x7f00, Some(false)),
+            (private, 0x7f10, 0x8000, Some(false)),
+            (shared, 0x7f00, 0x7f01, Some(false)),
+            ("", 0, 1, None),
+            ("no line", 0, 1, None),
+        ] {
+            assert_eq!(is_private(line, begin, end), is, "{line}");
+        }
+        let here = 0u8;
+        let at = core::ptr::from_ref(&here).addr();
+        assert!(has_private(at, at + 1));
+    }
 }

@@ -1,6 +1,6 @@
 //! The shape of a plan's file: which keys there are, and of which type. Every value keeps its place in the text.
 
-use super::{Effect, Which};
+use super::{Effect, Peer, Place, Which};
 use serde::Deserialize;
 use softdpu_status::Code;
 use std::time::Duration;
@@ -21,6 +21,9 @@ pub(super) struct Entry {
     pub(super) engine: Option<Spanned<String>>,
     pub(super) op: Option<Spanned<String>>,
     pub(super) context: Option<u32>,
+    peer: Option<Spanned<Name>>,
+    map: Option<Spanned<u32>>,
+    address: Option<Spanned<[u64; 2]>>,
     task: Option<Spanned<u64>>,
     every: Option<Spanned<u64>>,
     probability: Option<Spanned<f64>>,
@@ -34,6 +37,20 @@ pub(super) struct Entry {
     link_down_us: Option<Spanned<u64>>,
     alloc: Option<Spanned<String>>,
 }
+
+/// A number or a text.
+#[derive(Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a peer is the number of a process, or the name of a program or an address, in quotes"
+)]
+enum Name {
+    Number(u32),
+    Text(String),
+}
+
+/// Bytes of a program's name that the kernel keeps.
+const NAME: usize = 15;
 
 type Bad = (usize, String);
 
@@ -59,6 +76,66 @@ fn yes(key: &str, value: &Spanned<bool>) -> Result<(), Bad> {
 }
 
 impl Entry {
+    /// Whoever has nothing to choose by, for what the key says.
+    fn lacks(&self, key: &str, at: usize, engine: &str, without: &[&str], why: &str) -> Result<(), Bad> {
+        if self.alloc.is_some() {
+            return Err((
+                at,
+                format!("`{key}` says nothing for `alloc`: a task has {why} only when it is submitted"),
+            ));
+        }
+        if without.contains(&engine) {
+            return Err((at, format!("`{key}` says nothing for {engine}: its tasks have no {why}")));
+        }
+        Ok(())
+    }
+
+    /// Who is at the other end.
+    pub(super) fn peer(&self, engine: &str) -> Result<Option<Peer>, Bad> {
+        let Some(peer) = &self.peer else { return Ok(None) };
+        let at = peer.span().start;
+        self.lacks("peer", at, engine, &["eth", "eth_rxq", "eth_txq", "sync_event"], "peer")?;
+        match peer.get_ref() {
+            Name::Number(0) => Err((at, "`peer` is the number of a process: at least 1".into())),
+            Name::Number(number) => Ok(Some(Peer::Process(*number))),
+            Name::Text(text) => match text.parse() {
+                Ok(address) => Ok(Some(Peer::Address(address))),
+                Err(_) if (1..=NAME).contains(&text.len()) && !text.contains(['/', '\0', '\n']) => {
+                    Ok(Some(Peer::Program(text.clone())))
+                }
+                Err(_) => Err((
+                    at,
+                    format!(
+                        "`peer`: {text:?} is no address, and no name of a program, which has 1 to {NAME} bytes and no folders"
+                    ),
+                )),
+            },
+        }
+    }
+
+    /// Where source or destination lie.
+    pub(super) fn memory(&self, engine: &str) -> Result<Option<Place>, Bad> {
+        let mut place = Place { map: None, range: None };
+        if let Some(map) = &self.map {
+            let without = ["sync_event", "comch_server", "comch_client"];
+            self.lacks("map", map.span().start, engine, &without, "memory map")?;
+            place.map = Some(positive("map", map)?);
+        }
+        if let Some(range) = &self.address {
+            let at = range.span().start;
+            self.lacks("address", at, engine, &["sync_event"], "memory")?;
+            let [from, to] = *range.get_ref();
+            if from >= to {
+                return Err((
+                    at,
+                    format!("`address`: [{from:#x}, {to:#x}] is empty; the second number is where it ends"),
+                ));
+            }
+            place.range = Some((from, to));
+        }
+        Ok((place.map.is_some() || place.range.is_some()).then_some(place))
+    }
+
     /// The selector, of which there is at most one.
     pub(super) fn which(&self, _: usize) -> Result<Which, Bad> {
         let mut all: Vec<(usize, &str, Which)> = Vec::new();

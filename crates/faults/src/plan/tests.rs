@@ -37,7 +37,14 @@ fn what_was_read_is_written_as_it_was() {
     let selectors = ["", "task = 7\n", "every = 2\n", "probability = 0.25\n"];
     for effect in effects {
         for selector in selectors {
-            for rest in ["", "op = \"send\"\ncontext = 2\ncount = 5\n"] {
+            let rests = [
+                "",
+                "op = \"send\"\ncontext = 2\ncount = 5\n",
+                "peer = 4711\naddress = [0x1000, 8192]\n",
+                "peer = \"10.0.0.2\"\nmap = 2\n",
+                "peer = \"a 'server'\"\nmap = 1\naddress = [0, 64]\n",
+            ];
+            for rest in rests.iter().take(if effect.starts_with("alloc") { 2 } else { 5 }) {
                 let text =
                     format!("memlock = 65536\n[[fault]]\nengine = \"rdma\"\n{selector}{rest}{effect}\n");
                 let mut plan = Plan::parse(&text).expect(&text);
@@ -66,6 +73,27 @@ fn the_place_of_what_is_wrong() {
     refused(&format!("{dma}count = 0\ndrop = true\n"), (3, 9), &["at least 1"]);
     refused(&format!("{dma}taks = 1\ndrop = true\n"), (3, 1), &["taks"]);
     refused(&format!("{dma}task = \"one\"\ndrop = true\n"), (3, 8), &["string"]);
+    let drop = "drop = true\n";
+    refused(&format!("{dma}peer = 0\n{drop}"), (3, 8), &["peer", "at least 1"]);
+    refused(&format!("{dma}peer = true\n{drop}"), (3, 8), &["peer", "program", "address"]);
+    refused(&format!("{dma}peer = \"\"\n{drop}"), (3, 8), &["peer", "15 bytes"]);
+    refused(&format!("{dma}peer = \"/bin/server\"\n{drop}"), (3, 8), &["/bin/server", "folders"]);
+    refused(&format!("{dma}peer = \"a_name_of_16_byte\"\n{drop}"), (3, 8), &["15 bytes"]);
+    refused(&format!("{dma}map = 0\n{drop}"), (3, 7), &["map", "from 1"]);
+    refused(&format!("{dma}address = [16, 16]\n{drop}"), (3, 11), &["[0x10, 0x10]", "empty"]);
+    refused(&format!("{dma}address = [16]\n{drop}"), (3, 11), &["2"]);
+    refused(&format!("{dma}address = 16\n{drop}"), (3, 11), &["integer"]);
+    for (key, engine) in [
+        ("peer = 1", "eth"),
+        ("peer = 1", "sync_event"),
+        ("map = 1", "sync_event"),
+        ("map = 1", "comch_client"),
+        ("address = [0, 1]", "sync_event"),
+    ] {
+        let at = key.find(" = ").unwrap() + 4;
+        refused(&format!("[[fault]]\nengine = \"{engine}\"\n{key}\n{drop}"), (3, at), &[engine, "have no"]);
+    }
+    refused(&format!("{dma}map = 1\nalloc = \"NO_MEMORY\"\n"), (3, 7), &["alloc", "submitted"]);
     refused("[[fault]\n", (1, 9), &[]);
     refused("[fault]\nengine = \"dma\"\n", (1, 1), &["sequence"]);
 }
@@ -74,6 +102,7 @@ fn the_place_of_what_is_wrong() {
 #[test]
 fn nothing_upsets_the_reader() {
     let good = "memlock = 4096\n[[fault]]\nengine = \"*\"\nop = \"memcpy\"\nprobability = 0.5\ndelay_us = 3\n\
+                [[fault]]\nengine = \"rdma\"\npeer = 12\nmap = 3\naddress = [4096, 0x2000]\ndrop = true\n\
                 [[fault]]\nengine = \"ec\"\nevery = 3\ncount = 2\nalloc = \"NO_MEMORY\"\n";
     let mut seen = [0, 0];
     for seed in 0..20_000u64 {

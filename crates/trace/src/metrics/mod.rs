@@ -331,6 +331,10 @@ impl Observer for &'static Metrics {
         }
     }
 
+    fn forgotten(&self, task: &TaskId) {
+        self.delivered(task);
+    }
+
     fn at_once(&self, task: &TaskId, since: u64, value: u64) {
         let Some((counted, kind)) = self.find(task) else { return };
         Metrics::count(counted, kind, Ok(value));

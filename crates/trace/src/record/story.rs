@@ -146,6 +146,9 @@ impl Story {
                 self.called(tid, at, task);
             }
             What::Reported => self.called(tid, at, task),
+            // Of futures that were dropped it is told beside their end.
+            What::Forgotten if self.tasks.contains_key(&task) => _ = self.reported(at, task, false),
+            What::Forgotten => {}
             What::Returned => self.closed(tid, at, task, true),
             What::Idle => self.idle(at, event.context),
         }

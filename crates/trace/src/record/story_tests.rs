@@ -39,7 +39,8 @@ fn checked(text: &str) -> Checked {
 }
 
 use What::{
-    AtOnce, Begun, Carried, Ended, Idle, Landed, Over, Part, PartOver, Reported, Returned, Submitted, Worked,
+    AtOnce, Begun, Carried, Ended, Forgotten, Idle, Landed, Over, Part, PartOver, Reported, Returned,
+    Submitted, Worked,
 };
 
 #[test]
@@ -65,6 +66,21 @@ fn a_task_from_submit_to_callback() {
     ] {
         assert!(text.contains(part), "no {part} in\n{text}");
     }
+}
+
+/// Freed between its end and its report: its span ends where that is seen, and nothing is left.
+#[test]
+fn a_task_that_the_program_frees_before_it_hears_of_it() {
+    let (text, totals) = story(&[
+        (1, 1000, Submitted, 0, 1, 0),
+        (2, 1500, Begun, 0, 1, 0),
+        (2, 1700, Ended, 0, 1, 0),
+        (1, 3000, Forgotten, 0, 1, 0),
+    ]);
+    let found = checked(&text);
+    assert_eq!((found.tasks, found.unfinished, found.flows), (1, 0, 1));
+    assert_eq!(totals, Totals { events: 4, ..Totals::default() });
+    assert!(text.contains("\"cat\":\"task\",\"ts\":1,\"dur\":2,"), "{text}");
 }
 
 /// Several steps in one event.
