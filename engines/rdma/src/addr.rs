@@ -78,6 +78,11 @@ impl Address {
         self.port
     }
 
+    /// Without the port, and as IPv4 where it is one.
+    pub(crate) fn ip(&self) -> IpAddr {
+        Ipv6Addr::from(self.bytes).to_canonical()
+    }
+
     pub(crate) fn bytes(&self) -> [u8; 16] {
         self.bytes
     }

@@ -140,5 +140,5 @@ pub(crate) fn start(core: &'static Core) -> Result<Equipment> {
     let settings = control.settings();
     let pools = Op::ALL.iter().map(|&op| (op as u8, settings.tasks[op as usize]));
     let pools = pools.filter(|(_, tasks)| *tasks > 0).collect();
-    Ok((crate::hardware::work(&control)?, pools))
+    Ok((crate::hardware::work(&control, None)?, pools))
 }

@@ -7,6 +7,7 @@ use crate::job::ConnRef;
 use crate::knock::Knock;
 use crate::net::Pipe;
 use crate::sync::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use softdpu_link::LineHandle;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// Where a connection is in its life.
@@ -60,6 +61,9 @@ pub(crate) struct More {
     pub(crate) to: Option<Name>,
     pub(crate) address: Option<Address>,
     pub(crate) knock: Option<Knock>,
+    /// While the peer is asked: the number it would send to us under, and the line it is asked on.
+    pub(crate) sender: Option<u32>,
+    pub(crate) line: Option<LineHandle>,
     /// The same over the network.
     pub(crate) net: Option<Arc<Pipe>>,
     /// The way over the network on which `from` sends to us.
@@ -134,6 +138,21 @@ impl Conn {
         let before = self.phase();
         self.phase.store(Phase::Ended as u8, Ordering::Release);
         before
+    }
+
+    /// Nobody asks for it, or is asked, any more: the other end learns of it. Gives the number that the peer would have sent
+    /// under.
+    pub(crate) fn abandon(&self) -> Option<u32> {
+        let (sender, line, knock, net) = {
+            let mut more = self.more();
+            (more.sender.take(), more.line.take(), more.knock.take(), more.net.take())
+        };
+        let asked = knock.map(|knock| knock.line);
+        line.iter().chain(&asked).for_each(LineHandle::hang_up);
+        if let Some(pipe) = net {
+            crate::net::reject(pipe);
+        }
+        sender
     }
 
     /// The peer's address, of a connection made by the connection manager.

@@ -10,10 +10,11 @@ use crate::config::{Settings, senders};
 use crate::conn::{Conn, Phase};
 use crate::desk::Desk;
 use crate::engine::Event;
-use crate::inbox::{Attention, INDEX_BITS, Inbound, Outbound};
+use crate::inbox::{Attention, Inbound, Outbound};
 use crate::job::ConnRef;
 use crate::net::{Joint, Reachable};
 use crate::roster;
+use crate::senders::Senders;
 use crate::sync::Ordering;
 use softdpu_link::{Folder, Listener, Owner, Ringer, Segment};
 use softdpu_memory::device::Device;
@@ -77,9 +78,6 @@ pub(crate) struct Live {
     desk: Arc<Desk>,
     conns: Vec<Option<Arc<Conn>>>,
     uid: u32,
-    /// Senders: how often each index was given out, and which are free.
-    turns: Vec<u16>,
-    free: Vec<u32>,
     listening: Vec<Listening>,
     /// Connections that have ended, whose handles the program may still use.
     pub(crate) ended: Vec<Arc<Conn>>,
@@ -96,6 +94,7 @@ pub struct Control {
     pub(crate) attention: Arc<Attention>,
     mail: Mutex<Vec<Mail>>,
     live: Mutex<Option<Live>>,
+    pub(crate) senders: Senders,
     /// Rust: what the program has not looked at.
     pub(crate) happened: Mutex<VecDeque<Event>>,
     /// Rust: who waits for something to happen.
@@ -128,6 +127,7 @@ impl Control {
             attention: Arc::default(),
             mail: Mutex::default(),
             live: Mutex::default(),
+            senders: Senders::default(),
             happened: Mutex::default(),
             listeners: Mutex::default(),
             teller: OnceLock::new(),
@@ -169,7 +169,7 @@ impl Control {
         });
         let bell = Arc::new(bell.unwrap_or(Err(Error::new(Code::NotConnected, "no progress engine")))?);
         let settings = self.settings();
-        let senders = senders(&settings);
+        self.senders.start(senders(&settings));
         *lock(&self.live) = Some(Live {
             owner: Owner::this_process()?,
             srq,
@@ -177,8 +177,6 @@ impl Control {
             desk,
             conns: (0..settings.connections).map(|_| None).collect(),
             uid: 0,
-            turns: vec![0; senders as usize],
-            free: (0..senders).rev().collect(),
             listening: Vec::new(),
             ended: Vec::new(),
             closing: false,
@@ -210,6 +208,7 @@ impl Control {
         let conns: Vec<_> = live.conns.into_iter().flatten().chain(live.ended).collect();
         for conn in &conns {
             conn.end();
+            conn.abandon();
         }
         conns
     }
@@ -357,24 +356,6 @@ impl Control {
             live.ended.extract_if(.., over).collect()
         })
         .unwrap_or_default()
-    }
-
-    /// A number for one more sender to us.
-    pub(crate) fn take_sender(&self) -> Option<u32> {
-        self.with_any(|live| {
-            let index = live.free.pop()?;
-            let turn = &mut live.turns[index as usize];
-            *turn = (*turn + 1) & 0x7fff;
-            if *turn == 0 {
-                *turn = 1;
-            }
-            Some(u32::from(*turn) << INDEX_BITS | index)
-        })?
-    }
-
-    /// A sender is gone.
-    pub(crate) fn give_sender(&self, sender: u32) {
-        self.with_any(|live| live.free.push(sender & ((1 << INDEX_BITS) - 1)));
     }
 
     /// Notes a port, once.

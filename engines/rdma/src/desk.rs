@@ -1,11 +1,15 @@
 //! What submits look at: how full a send queue is, and what a checked submit refuses.
 
+use crate::conn::Phase;
+use crate::control::Control;
 use crate::event;
 use crate::job::{Job, Op};
 use crate::sync::{AtomicU32, Ordering};
 use softdpu_memory::copy::Gate;
 use softdpu_memory::{peer, view};
+use softdpu_room::touch::{self, Peer, Tell, Touch};
 use softdpu_status::{Code, Error, Result};
+use std::sync::{Arc, Weak};
 
 /// How many tasks of a connection fly; each number has one writer.
 #[derive(Debug, Default)]
@@ -18,6 +22,7 @@ struct Flying {
 /// What submits look at.
 #[derive(Debug)]
 pub(crate) struct Desk {
+    control: Weak<Control>,
     flying: Box<[Flying]>,
     most: u32,
     device: u64,
@@ -26,14 +31,43 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(connections: usize, most: u32, device: u64, send: Gate, receive: Gate) -> Desk {
-        Desk { flying: (0..connections).map(|_| Flying::default()).collect(), most, device, send, receive }
+    pub(crate) fn new(
+        control: &Arc<Control>,
+        connections: usize,
+        most: u32,
+        device: u64,
+        send: Gate,
+        receive: Gate,
+    ) -> Desk {
+        let flying = (0..connections).map(|_| Flying::default()).collect();
+        Desk { control: Arc::downgrade(control), flying, most, device, send, receive }
     }
 
-    /// A task of the send side of a connection is through.
+    /// Memory and peer of a task. A receive takes a message of any peer.
+    pub(crate) fn touches(&self, job: &Job, tell: Tell<'_>) {
+        match job.op {
+            Op::Send | Op::SendImm | Op::Write | Op::WriteImm => touch::source(job.local, tell),
+            Op::Receive | Op::Read | Op::EventGet | Op::CmpSwap | Op::FetchAdd => {
+                touch::destination(job.local, tell);
+            }
+            Op::EventSet | Op::EventAdd => {}
+        }
+        match job.op {
+            Op::Read => touch::source(job.remote, tell),
+            Op::Receive => return,
+            _ => touch::target(job.remote, tell),
+        }
+        let conn = self.control.upgrade().and_then(|control| control.conn(job.conn));
+        if let Some(conn) = conn {
+            let process = conn.peer().unwrap_or(0);
+            tell(Touch::Peer(Peer { process, address: conn.address().map(|a| a.ip()) }));
+        }
+    }
+
+    /// A task of the send side of a connection is through. One that a handler posted was not counted.
     #[inline]
-    pub(crate) fn completed(&self, slot: u32) {
-        if let Some(flying) = self.flying.get(slot as usize) {
+    pub(crate) fn completed(&self, slot: u32, posted: bool) {
+        if let Some(flying) = self.flying.get(slot as usize).filter(|_| !posted) {
             // The lane's holder alone gets here.
             flying
                 .completed
@@ -44,6 +78,14 @@ impl Desk {
     /// How many tasks of the send side of a slot were ever through, modulo 2^32.
     pub(crate) fn through(&self, slot: u32) -> u32 {
         self.flying.get(slot as usize).map_or(0, |flying| flying.completed.load(Ordering::Relaxed))
+    }
+
+    /// Is the program still to be told what came of an attempt to connect?
+    pub(crate) fn is_owed(&self) -> bool {
+        self.control.upgrade().is_some_and(|control| {
+            control.settings().told
+                && control.connections().iter().any(|(conn, _)| conn.phase() == Phase::Connecting)
+        })
     }
 
     /// Is there room in the connection's send queue?

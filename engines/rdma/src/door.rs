@@ -70,7 +70,12 @@ impl Tie for Visitor {
     fn tied(&mut self, line: LineHandle) {
         if let (Some(there), Some(control)) = (self.there.take(), self.control.upgrade()) {
             self.conn.more().knock = Some(Knock { there, line, gone: self.gone.clone() });
-            control.send(Mail::Tell(Event::Requested(self.conn.clone())));
+            if self.conn.phase() == Phase::Requested {
+                control.send(Mail::Tell(Event::Requested(self.conn.clone())));
+            } else {
+                // The context stopped meanwhile.
+                control.release(&self.conn);
+            }
         }
     }
 
@@ -103,13 +108,12 @@ pub(crate) struct Suitor {
     here: Here,
     gone: Arc<AtomicBool>,
     line: Option<LineHandle>,
-    joined: bool,
 }
 
 impl Suitor {
     pub(crate) fn new(control: &Arc<Control>, conn: &Arc<Conn>, here: Here) -> Suitor {
         let (control, conn) = (Arc::downgrade(control), conn.clone());
-        Suitor { control, conn, here, gone: Arc::default(), line: None, joined: false }
+        Suitor { control, conn, here, gone: Arc::default(), line: None }
     }
 
     fn accepted(&mut self, control: &Control, mut from: Reader<'_>, fds: Vec<OwnedFd>) -> Result<(), String> {
@@ -124,7 +128,9 @@ impl Suitor {
         if !self.conn.advance(Phase::Connecting, Phase::Connected) {
             return Err("it was given up meanwhile".into());
         }
-        self.joined = true;
+        let mut more = self.conn.more();
+        (more.sender, more.line) = (None, None);
+        drop(more);
         let (out, way) = self.here.join(there, End::on_line(line, self.gone.clone()));
         control.send(Mail::In(self.conn.here, way));
         control.send(Mail::Out(self.conn.here, out));
@@ -144,10 +150,7 @@ impl Tie for Suitor {
             Some((&ACCEPT, rest)) if self.conn.phase() == Phase::Connecting => {
                 match self.accepted(&control, Reader(rest), fds) {
                     Ok(()) => return Some(vec![READY]),
-                    Err(why) => {
-                        fail(&control, &self.conn, &why);
-                        self.line.iter().for_each(LineHandle::hang_up);
-                    }
+                    Err(why) => fail(&control, &self.conn, &why),
                 }
             }
             Some((&REJECT, [])) => fail(&control, &self.conn, "the peer rejected the request"),
@@ -160,10 +163,6 @@ impl Tie for Suitor {
     fn gone(&mut self) {
         self.gone.store(true, Ordering::Release);
         let Some(control) = self.control.upgrade() else { return };
-        if !self.joined {
-            // The engine never had it.
-            control.give_sender(self.here.sender);
-        }
         fail(&control, &self.conn, "the peer hung up");
         control.attention.call();
     }

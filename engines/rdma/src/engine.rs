@@ -30,7 +30,7 @@ impl Engine for Rdma {
     const INFO: &'static EngineInfo =
         &EngineInfo { name: "rdma", kind: EngineKind::Rdma, tasks: &Op::NAMES, fatal: false };
     type Caps = Caps;
-    type Config = crate::face::Config;
+    type Config = crate::handlers::Config;
     type Job = Job;
     type Event = Event;
 

@@ -5,6 +5,7 @@ use crate::caps::Transport;
 use crate::conn::{Conn, Phase};
 use crate::control::{Control, lock};
 use crate::engine::Event;
+use crate::handlers::Config;
 use crate::job::{ConnRef, Op};
 use core::fmt;
 use core::future::poll_fn;
@@ -55,10 +56,6 @@ impl Default for Options {
 /// started with its [`Config`] carries the tasks.
 #[derive(Clone)]
 pub struct Endpoint(Arc<Control>);
-
-/// Configuration of an RDMA context: of which endpoint it is. One context at a time per endpoint.
-#[derive(Clone, Debug, Default)]
-pub struct Config(Option<Endpoint>);
 
 /// Whom a task is for: a connection of the context. Good for as long as the connection; tasks fail afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +133,7 @@ impl Endpoint {
 
     /// For the context that carries its tasks.
     pub fn config(&self) -> Config {
-        Config(Some(self.clone()))
+        Config::of(self.clone())
     }
 
     fn own(&self, conn: Arc<Conn>) -> Connection {
@@ -279,10 +276,11 @@ impl Request {
 
 /// The engine of a context of the Rust face.
 pub(crate) fn build(_: &Arc<Device>, config: Config) -> Result<(Box<dyn Work>, u32)> {
-    let Some(Endpoint(control)) = config.0 else {
+    let (endpoint, handlers) = config.split();
+    let Some(Endpoint(control)) = endpoint else {
         log::error!(target: crate::LOG, "an RDMA context needs the configuration of an endpoint");
         return Err(Error::new(Code::InvalidValue, "no endpoint"));
     };
     let slots = control.settings().slots;
-    Ok((crate::hardware::work(&control)?, slots))
+    Ok((crate::hardware::work(&control, handlers)?, slots))
 }

@@ -5,6 +5,7 @@ use crate::conn::Conn;
 use crate::control::Control;
 use crate::desk::Desk;
 use crate::engine::{Event, Rdma};
+use crate::events::Events;
 use crate::inbox::{CHUNK, State};
 use crate::job::{ConnRef, Job, Op};
 use crate::link::{Front, Link, Step, Tools};
@@ -17,8 +18,9 @@ use softdpu_memory::copy::Gate;
 use softdpu_room::carry::PART_BYTES;
 use softdpu_room::context::Core;
 use softdpu_room::hardware::{Alarm, Begun, Hardware, Peered, Port, Ticket, Turn};
+use softdpu_room::job::Deliver;
+use softdpu_room::touch::Tell;
 use softdpu_status::{Code, Result};
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Tasks and messages of one turn at most.
@@ -41,7 +43,7 @@ pub(crate) struct Engine {
     /// Connections with tasks that wait, by slot.
     pub(crate) pending: Vec<u32>,
     pub(crate) dirty: Vec<u32>,
-    pub(crate) events: VecDeque<Event>,
+    pub(crate) events: Events,
     pub(crate) tools: Tools,
     pub(crate) left: u32,
     pub(crate) dynamic: bool,
@@ -51,11 +53,11 @@ pub(crate) struct Engine {
     pub(crate) owed: bool,
 }
 
-/// The engine of a context with these settings, for the room.
+/// The engine of a context with these settings, for the room; with handlers of tasks that are posted (Rust face).
 ///
 /// # Errors
 /// NoMemory.
-pub(crate) fn work(control: &Arc<Control>) -> Result<Box<Peered<Engine>>> {
+pub(crate) fn work(control: &Arc<Control>, handlers: Option<Deliver<Rdma>>) -> Result<Box<Peered<Engine>>> {
     let settings: Settings = control.settings();
     let caps = &control.caps;
     let device = control.device().bit();
@@ -63,10 +65,12 @@ pub(crate) fn work(control: &Arc<Control>) -> Result<Box<Peered<Engine>>> {
     let send = Gate::new(device, largest, settings.send_list);
     let receive = Gate::new(device, u64::MAX, settings.receive_list);
     let connections = usize::from(settings.connections);
-    let desk = Arc::new(Desk::new(connections, settings.send_queue(caps), device, send, receive));
-    let srq = Srq::new(settings.tasks[Op::Receive as usize], senders(&settings), settings.rights)?;
-    // Of the Rust face every slot may hold any task.
-    let sends = settings.tasks.iter().fold(0u32, |sum, &n| sum.saturating_add(n));
+    let desk = Arc::new(Desk::new(control, connections, settings.send_queue(caps), device, send, receive));
+    // Of the Rust face every slot may hold any task, and handlers have as many slots for what they post.
+    let posted = if handlers.is_some() { settings.slots.saturating_mul(2) } else { 0 };
+    let receives = settings.tasks[Op::Receive as usize].max(posted);
+    let srq = Srq::new(receives, senders(&settings), settings.rights)?;
+    let sends = settings.tasks.iter().fold(0u32, |sum, &n| sum.saturating_add(n)).max(posted);
     let scratch = vec![0; CHUNK].into();
     let engine = Engine {
         control: control.clone(),
@@ -81,7 +85,7 @@ pub(crate) fn work(control: &Arc<Control>) -> Result<Box<Peered<Engine>>> {
         store: Store::new(sends)?,
         pending: Vec::with_capacity(connections),
         dirty: Vec::with_capacity(connections),
-        events: VecDeque::new(),
+        events: Events::default(),
         tools: Tools {
             device,
             send,
@@ -96,7 +100,7 @@ pub(crate) fn work(control: &Arc<Control>) -> Result<Box<Peered<Engine>>> {
         partial: 0,
         owed: false,
     };
-    Ok(Peered::new(engine, desk))
+    Ok(Peered::with_handlers(engine, desk, handlers))
 }
 
 impl Hardware for Engine {
@@ -124,7 +128,7 @@ impl Hardware for Engine {
         // Where nothing waits, what might not fit into this turn is left for the next one, which takes it the short way.
         while self.left > 0
             && (self.tools.budget >= onesided::STRAIGHT || !self.pending.is_empty())
-            && let Some(ticket) = port.take()
+            && let Some(ticket) = port.take().or_else(|| port.take_posted())
         {
             moved = true;
             self.left -= 1;
@@ -144,8 +148,8 @@ impl Hardware for Engine {
         if moved { Turn::Busy } else { Turn::Idle }
     }
 
-    fn event(&mut self, _: &mut Port<'_, Rdma>) -> Option<Event> {
-        self.events.pop_front()
+    fn event(&mut self, port: &mut Port<'_, Rdma>) -> Option<Event> {
+        self.events.next(port.reported())
     }
 
     fn tell(core: &'static Core, event: Event) {
@@ -202,18 +206,26 @@ impl Hardware for Engine {
     fn check(desk: &Arc<Desk>, job: &Job) -> Result<()> {
         desk.check(job)
     }
+
+    fn is_owed(desk: &Arc<Desk>) -> bool {
+        desk.is_owed()
+    }
+
+    fn touches(desk: &Arc<Desk>, job: &Job, tell: Tell<'_>) {
+        desk.touches(job, tell);
+    }
 }
 
 impl Engine {
     /// Gives a task of the send side back.
+    #[inline(always)]
     pub(crate) fn complete(
         &mut self,
         port: &mut Port<'_, Rdma>,
         mut ticket: Ticket<Rdma>,
         result: Result<u64, Code>,
     ) {
-        let slot = port.job(&mut ticket).conn.slot;
-        self.desk.completed(slot);
+        self.desk.completed(port.job(&mut ticket).conn.slot, ticket.is_posted());
         port.complete(ticket, result);
     }
 
@@ -322,8 +334,7 @@ impl Engine {
                         self.left -= 1;
                         moved = true;
                         if let Some(mut ticket) = self.store.pop(&mut link.queue) {
-                            let slot = port.job(&mut ticket).conn.slot;
-                            self.desk.completed(slot);
+                            self.desk.completed(port.job(&mut ticket).conn.slot, ticket.is_posted());
                             port.complete(ticket, Ok(bytes));
                         }
                     }
@@ -361,11 +372,6 @@ impl Engine {
                 link.publish();
             }
         }
-    }
-
-    /// A context whose connections the program is to be told of does not become idle before it was.
-    fn hold(&self, port: &mut Port<'_, Rdma>) {
-        port.hold(!self.events.is_empty() || self.owed);
     }
 }
 

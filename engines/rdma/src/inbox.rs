@@ -10,7 +10,7 @@
 //! A record's tag names the claimed receive (`srq.rs`) and says whether the record is the first and the last one of its
 //! message; its payload is nothing but bytes of the message.
 
-use crate::srq::{Claim, RemoteSrq};
+use crate::srq::{Claim, Letter, RemoteSrq};
 use crate::sync::{AtomicBool, Ordering, fence};
 use softdpu_link::{Broken, LineHandle, Receiver, Ringer, Segment, Sender, ring_bytes};
 use softdpu_room::hardware::Alarm;
@@ -224,6 +224,25 @@ impl Outbound {
     #[inline]
     pub(crate) fn claim(&mut self) -> Option<Claim> {
         self.srq.claim_seen(self.me, &mut self.posted)
+    }
+
+    /// A message in one record, with the next receive. False, and nothing has happened, where there is no receive, it is
+    /// too short, the receiver takes nothing, or there is no room.
+    #[inline]
+    pub(crate) fn post(&mut self, bytes: &[u8], letter: Letter) -> bool {
+        if self.ring.fits(bytes.len()) != Ok(true) {
+            return false;
+        }
+        let Some(claim) = self.claim() else { return false };
+        // Looked at after the claim: a receiver that closes looks for claims afterwards.
+        if bytes.len() as u64 > u64::from(claim.room) || self.state() != State::Open {
+            self.srq.unclaim(claim, self.me);
+            return false;
+        }
+        self.srq.write(claim, letter);
+        let staged = self.ring.stage(claim.place & PLACE | FIRST | LAST, &[bytes]);
+        debug_assert_eq!(staged, Ok(true), "there was room");
+        staged == Ok(true)
     }
 
     /// Puts a record into the ring; the receiver sees it after [`Outbound::publish`]. False: no room, and the receiver

@@ -190,6 +190,7 @@ impl Control {
         }
         let name = crate::blob::Blob::decode(conn.description())?.name;
         let here = Here::new(self).map_err(text)?;
+        conn.more().sender = Some(here.sender);
         let settings = self.settings();
         let timeout = Duration::from_millis(settings.timeout.into());
         let mut request = vec![KNOCK];
@@ -201,28 +202,31 @@ impl Control {
         if answer.as_ref().is_err_and(|error| error.code() == Code::NotFound) && address.is_of_machine() {
             answer = call(machine_name(address.port()));
         }
-        let refused = |what: String| {
-            self.give_sender(here.sender);
-            what
-        };
         let nobody = answer.as_ref().is_err_and(|error| error.code() == Code::NotFound);
         if nobody && path != RdmaPath::Local && !address.is_made() {
-            self.give_sender(here.sender);
+            self.release(conn);
             return crate::net::knock(self, conn, address.bytes(), address.port());
         }
-        let (bytes, _, line) = answer.map_err(|error| {
-            refused(match error.code() {
-                Code::NotFound => "nobody listens there".into(),
-                _ => error.what().to_owned(),
-            })
+        let (bytes, _, line) = answer.map_err(|error| match error.code() {
+            Code::NotFound => "nobody listens there".into(),
+            _ => text(error),
         })?;
         match bytes.split_first() {
             Some((0, _)) => {}
-            Some((_, why)) => return Err(refused(String::from_utf8_lossy(why).escape_debug().to_string())),
-            None => return Err(refused("an empty answer".into())),
+            Some((_, why)) => return Err(String::from_utf8_lossy(why).escape_debug().to_string()),
+            None => return Err("an empty answer".into()),
         }
         let suitor = Suitor::new(self, conn, here);
         let line = softdpu_link::keep(line, Box::new(suitor));
+        conn.more().line = Some(line.clone());
+        if conn.phase() != Phase::Connecting {
+            // The answer was here before.
+            conn.more().line = None;
+            if conn.phase() == Phase::Ended {
+                line.hang_up();
+            }
+            return Ok(());
+        }
         clock::watch(timeout, conn, line);
         Ok(())
     }
@@ -251,7 +255,11 @@ impl Control {
         if knock.gone.load(Ordering::Acquire) || !conn.advance(Phase::Requested, Phase::Accepted) {
             return Err(gone());
         }
-        let here = Here::new(self)?;
+        let here = Here::new(self).inspect_err(|_| {
+            conn.end();
+            self.send(Mail::Leave(conn.clone()));
+            knock.line.hang_up();
+        })?;
         let mut answer = vec![ACCEPT];
         here.numbers(&mut answer);
         answer.push(private.len().min(255) as u8);
@@ -295,6 +303,7 @@ impl Control {
             Phase::Requested => drop(self.reject(conn)),
             Phase::Connecting => {
                 if conn.advance(Phase::Connecting, Phase::Ended) {
+                    self.release(conn);
                     self.send(Mail::Failed(conn.clone()));
                 }
             }
@@ -306,6 +315,7 @@ impl Control {
 /// An attempt came to nothing, unless it did already.
 pub(crate) fn fail(control: &Control, conn: &Arc<Conn>, why: &str) {
     if conn.advance(Phase::Connecting, Phase::Ended) {
+        control.release(conn);
         let address = conn.address().map_or_else(String::new, |address| address.to_string());
         log::error!(target: crate::LOG, "connection to {address} from device {}: {why}", control.device().function());
         control.send(Mail::Failed(conn.clone()));

@@ -17,7 +17,7 @@
 //! | `blob.rs`, `meet.rs`, `caller.rs` | descriptions, connecting by them, and who may |
 //! | `addr.rs`, `knock.rs`, `door.rs`, `clock.rs` | addresses, and the connection manager |
 //! | `net/` | peers on other machines; `ffi/`: libfabric, which carries that |
-//! | `face.rs`, `receives.rs` | the Rust face |
+//! | `face.rs`, `handlers.rs`, `receives.rs` | the Rust face |
 //! | `roster.rs`, `report.rs` | all contexts of the process; what `softdpu top` shows |
 //! | `c.rs`, `c/` | the C entry points (feature `capi`) |
 
@@ -33,8 +33,10 @@ mod desk;
 mod door;
 mod engine;
 mod event;
+mod events;
 mod face;
 mod ffi;
+mod handlers;
 mod hardware;
 mod inbox;
 mod job;
@@ -51,6 +53,7 @@ mod receives;
 mod report;
 mod roster;
 mod send;
+mod senders;
 mod srq;
 mod sync;
 mod task;
@@ -63,7 +66,8 @@ pub use caps::{Caps, Transport};
 pub use conn::{Conn, Phase};
 pub use control::Control;
 pub use engine::{Event, Rdma};
-pub use face::{Config, Connection, Endpoint, Happening, Options, Request, Target};
+pub use face::{Connection, Endpoint, Happening, Options, Request, Target};
+pub use handlers::Config;
 pub use job::{Job, Op, Opcode};
 #[doc(hidden)]
 pub use net::bare;

@@ -7,6 +7,7 @@ use crate::hardware::Engine;
 use crate::inbox::{Inbound, Outbound};
 use crate::job::{ConnRef, Op};
 use crate::link::{Front, Link};
+use crate::posted::give_back;
 use crate::receive::In;
 use crate::sync::Ordering;
 use softdpu_room::hardware::{Port, Turn};
@@ -57,15 +58,15 @@ impl Engine {
                 Mail::Leave(conn) => {
                     let slot = conn.here.slot;
                     if self.link(conn.here).is_none() {
-                        self.bury(&conn);
+                        self.bury(port, &conn);
                     } else {
                         self.lose(port, slot);
                     }
                 }
-                Mail::Tell(event) => self.events.push_back(event),
+                Mail::Tell(event) => self.events.push(event),
                 Mail::Failed(conn) => {
                     self.control.remove(&conn);
-                    self.events.push_back(Event::Failed(conn));
+                    self.events.push(Event::Failed(conn));
                 }
             }
         }
@@ -119,7 +120,7 @@ impl Engine {
     fn let_in(&mut self, which: ConnRef, way: Inbound) {
         let index = way.index();
         let dynamic = self.dynamic;
-        let Some(link) = self.make_link(which) else { return };
+        let Some(link) = self.make_link(which) else { return self.control.give_sender(way.sender) };
         link.inbound = Some(index);
         let ready = link.out.is_some() || dynamic;
         self.inbounds[index as usize] = Some(Box::new(In::new(way, which)));
@@ -151,22 +152,25 @@ impl Engine {
         }
     }
 
-    /// A connection is over.
+    /// A connection is over. What its peer sent is read first, while it is still known whose it is.
     pub(crate) fn lose(&mut self, port: &mut Port<'_, Rdma>, slot: u32) {
         self.flush_queue(port, slot);
         self.pending.retain(|&other| other != slot);
-        let Some(mut link) = self.links[slot as usize].take() else { return };
+        let Some(link) = self.links[slot as usize].as_mut() else { return };
         link.publish();
+        let which = link.conn.here;
         for index in 0..self.inbounds.len() {
-            if self.inbounds[index].as_ref().is_some_and(|inbound| inbound.conn == link.conn.here) {
+            if self.inbounds[index].as_ref().is_some_and(|inbound| inbound.conn == which) {
                 self.drop_inbound(port, index as u32);
             }
         }
-        self.drop_wires(link.conn.here);
-        self.bury(&link.conn);
+        self.drop_wires(which);
+        if let Some(link) = self.links[slot as usize].take() {
+            self.bury(port, &link.conn);
+        }
     }
 
-    fn bury(&mut self, conn: &Arc<Conn>) {
+    fn bury(&mut self, port: &Port<'_, Rdma>, conn: &Arc<Conn>) {
         let before = conn.end();
         self.control.remove(conn);
         let event = match before {
@@ -175,30 +179,51 @@ impl Engine {
             _ => None,
         };
         match event.filter(|_| self.told) {
-            Some(event) => self.events.push_back(event),
+            Some(event) => self.events.push_behind(event, port.through()),
             None => conn.finished.store(true, Ordering::Release),
         }
         self.note_owed();
+    }
+
+    /// A context whose connections the program is to be told of does not become idle before it was.
+    pub(crate) fn hold(&self, port: &mut Port<'_, Rdma>) {
+        port.hold(!self.events.is_empty() || self.owed);
+    }
+
+    /// Nobody is asked any more, and nobody who asks is let in. Of its own attempts the program hears.
+    fn forget_attempts(&mut self) {
+        for (conn, _) in self.control.connections() {
+            let own = conn.advance(Phase::Connecting, Phase::Ended);
+            if own || conn.advance(Phase::Requested, Phase::Ended) {
+                self.control.release(&conn);
+                self.control.remove(&conn);
+                if own && self.told {
+                    self.events.push(Event::Failed(conn));
+                }
+            }
+        }
+        self.events.forget_requests();
     }
 
     /// Everything is given back.
     pub(crate) fn flush(&mut self, port: &mut Port<'_, Rdma>) -> Turn {
         self.control.close();
         self.srq.close();
+        self.forget_attempts();
         for slot in 0..self.links.len() {
             if self.links[slot].is_some() {
                 self.lose(port, slot as u32);
             }
         }
-        while let Some(mut ticket) = port.take() {
+        while let Some(mut ticket) = port.take().or_else(|| port.take_posted()) {
             if port.job(&mut ticket).op == Op::Receive {
-                port.complete(ticket, Err(Code::IoFailed));
+                give_back(port, ticket, Err(Code::IoFailed));
             } else {
                 self.complete(port, ticket, Err(Code::IoFailed));
             }
         }
         while let Some(posted) = self.srq.first().and_then(|place| self.srq.take(place)) {
-            port.complete(posted.ticket, Err(Code::IoFailed));
+            give_back(port, posted.ticket, Err(Code::IoFailed));
         }
         self.dirty.clear();
         port.hold(!self.events.is_empty());

@@ -13,6 +13,14 @@ pub(crate) struct Posted {
     pub(crate) room: u32,
 }
 
+/// A receive is through.
+pub(crate) fn give_back(port: &mut Port<'_, Rdma>, mut ticket: Ticket<Rdma>, result: Result<u64, Code>) {
+    if let Some(tally) = port.job(&mut ticket).owned.as_ref().and_then(|owned| owned.tally.as_ref()) {
+        tally.count();
+    }
+    port.complete(ticket, result);
+}
+
 impl Engine {
     /// A receive is posted, if it is any good.
     pub(crate) fn post(&mut self, port: &mut Port<'_, Rdma>, mut ticket: Ticket<Rdma>) {
@@ -24,11 +32,11 @@ impl Engine {
                 Err(())
             }
         };
-        let Ok(room) = room else { return port.complete(ticket, Err(Code::IoFailed)) };
+        let Ok(room) = room else { return give_back(port, ticket, Err(Code::IoFailed)) };
         let room = u32::try_from(room).unwrap_or(u32::MAX);
         match self.srq.post(Posted { ticket, room }, room) {
             Ok(()) => self.fresh_receives = true,
-            Err(posted) => port.complete(posted.ticket, Err(Code::Unexpected)),
+            Err(posted) => give_back(port, posted.ticket, Err(Code::Unexpected)),
         }
     }
 

@@ -4,9 +4,11 @@ use crate::engine::Rdma;
 use crate::hardware::Engine;
 use crate::inbox::{Inbound, Record};
 use crate::job::{ConnRef, Opcode};
+use crate::posted::give_back;
 use crate::srq::{AHEAD, Letter, TOO_LONG};
 use crate::sync::Ordering;
 use softdpu_memory::copy::commit;
+use softdpu_memory::peer;
 use softdpu_memory::view::{self, Hold};
 use softdpu_room::hardware::Port;
 use softdpu_status::Code;
@@ -103,8 +105,8 @@ impl Engine {
         }
     }
 
-    /// A message in one record, into a lone buffer of memory that nobody else touches. `None`, and nothing has happened,
-    /// where it is anything else.
+    /// A message in one record, into a lone buffer of memory that is mapped here. `None`, and nothing has happened, where it
+    /// is anything else.
     #[inline]
     fn whole(&mut self, port: &mut Port<'_, Rdma>, index: u32, record: Record) -> Option<()> {
         let inbound = self.inbounds[index as usize].as_mut()?;
@@ -129,7 +131,10 @@ impl Engine {
             None => 0,
         });
         if grown != Some(record.len) {
-            return None;
+            // Memory that others may touch.
+            let scratch = self.tools.scratch.get_mut(..record.len)?;
+            inbound.way.take(scratch);
+            peer::copy_in(to, &self.tools.receive, scratch)?;
         }
         inbound.way.pop();
         let conn = inbound.conn;
@@ -248,7 +253,7 @@ impl Engine {
         };
         log::error!(target: crate::LOG, "receive on connection {}: {why} ({} bytes, room for {})",
             conn.uid, letter.len, posted.room);
-        port.complete(posted.ticket, Err(Code::IoFailed));
+        give_back(port, posted.ticket, Err(Code::IoFailed));
         self.fail(port, conn.slot);
     }
 
@@ -269,6 +274,6 @@ impl Engine {
         });
         let job = port.job(&mut posted.ticket);
         (job.opcode, job.imm, job.len, job.conn, job.handle) = (opcode, letter.imm, letter.len, conn, handle);
-        port.complete(posted.ticket, Ok(letter.len.into()));
+        give_back(port, posted.ticket, Ok(letter.len.into()));
     }
 }

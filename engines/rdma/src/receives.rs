@@ -1,10 +1,10 @@
 //! Receives as a stream: posted ahead, taken as they are filled, each with its buffer.
 
 use crate::engine::Rdma;
-use crate::task::{Message, Receive};
+use crate::task::{Counted, Message, Receive, Tally};
 use core::fmt;
 use core::pin::Pin;
-use core::task::{Context as Waking, Poll};
+use core::task::{Context as Waking, Poll, Waker};
 use softdpu_memory::Buf;
 use softdpu_room::inflight::InFlight;
 use softdpu_room::task::{Done, Rejected};
@@ -12,6 +12,7 @@ use softdpu_room::typed::Context;
 use softdpu_status::{Error, Result};
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::sync::Arc;
 
 /// Receives that are posted, and their buffers. Messages come in the order in which they are complete, which is that of
 /// their sends for each connection. Nothing is lost with a future that is dropped.
@@ -34,8 +35,21 @@ use std::future::poll_fn;
 /// ```
 #[derive(Debug, Default)]
 pub struct Receives {
-    flying: VecDeque<InFlight<Receive>>,
+    flying: VecDeque<InFlight<Counted>>,
+    tally: Arc<Tally>,
+    /// Handles to it that no receive has.
+    spare: Vec<Arc<Tally>>,
+    /// Receives that were taken, and looks for one.
+    taken: u64,
+    looks: u32,
+    /// Whom so many of them, from the first one on, wake.
+    waker: Option<Waker>,
+    watched: usize,
 }
+
+/// Every so many looks for a receive that is through look at all of them, whatever the count says: an engine that lost one
+/// did not count it.
+const THOROUGH: u32 = 64;
 
 /// A message, with the buffer it was put into.
 #[derive(Debug)]
@@ -94,8 +108,18 @@ impl Receives {
     /// # Errors
     /// As the submit of a [`Receive`], which comes back with its buffer.
     pub fn post(&mut self, rdma: &mut Context<Rdma>, buf: Buf) -> Result<(), Rejected<Receive>> {
-        self.flying.push_back(rdma.submit(Receive { dst: Some(buf), message: None })?);
-        Ok(())
+        let receive = Receive { dst: Some(buf), message: None };
+        let tally = self.spare.pop().unwrap_or_else(|| self.tally.clone());
+        match rdma.submit(Counted { receive, tally }) {
+            Ok(flying) => {
+                self.flying.push_back(flying);
+                Ok(())
+            }
+            Err(Rejected { error, back }) => {
+                self.spare.push(back.tally);
+                Err(Rejected { error, back: back.receive })
+            }
+        }
     }
 
     /// How many are posted and were not taken.
@@ -110,14 +134,16 @@ impl Receives {
 
     /// The next one that is filled, without waiting.
     pub fn try_next(&mut self) -> Option<Result<Received, Unfilled>> {
-        let at = self.flying.iter().position(InFlight::is_done)?;
-        match self.flying.remove(at)?.try_take() {
-            Ok(done) => Some(settle(done)),
-            Err(flying) => {
-                self.flying.push_front(flying);
-                None
+        let at = if self.flying.front()?.is_done() {
+            0
+        } else {
+            self.looks = self.looks.wrapping_add(1);
+            if self.tally.through() == self.taken && !self.looks.is_multiple_of(THOROUGH) {
+                return None;
             }
-        }
+            self.flying.iter().position(InFlight::is_done)?
+        };
+        self.take(at)
     }
 
     /// The next one that is filled; `None` when none is posted.
@@ -131,22 +157,45 @@ impl Receives {
             return Poll::Ready(None);
         }
         // A receive may be overtaken: its message is long, or its sender died and it was posted again.
-        for at in 0..self.flying.len() {
-            if let Poll::Ready(done) = Pin::new(&mut self.flying[at]).poll(cx) {
-                drop(self.flying.remove(at));
-                return Poll::Ready(Some(settle(done)));
+        if let Some(received) = self.flying.iter().position(InFlight::is_done).and_then(|at| self.take(at)) {
+            return Poll::Ready(Some(received));
+        }
+        if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            (self.waker, self.watched) = (Some(cx.waker().clone()), 0);
+        }
+        while let Some(flying) = self.flying.get_mut(self.watched) {
+            if let Poll::Ready(done) = Pin::new(flying).poll(cx) {
+                drop(self.flying.remove(self.watched));
+                return Poll::Ready(Some(self.settle(done)));
             }
+            self.watched += 1;
         }
         Poll::Pending
     }
-}
 
-#[expect(clippy::expect_used, reason = "posted with a buffer, and a message comes with success")]
-fn settle(done: Done<Receive>) -> Result<Received, Unfilled> {
-    let Receive { dst, message } = done.task;
-    let buf = dst.expect("posted with a buffer");
-    match done.result {
-        Ok(_) => Ok(Received { message: message.expect("a receive that succeeded"), buf }),
-        Err(error) => Err(Unfilled { error, buf }),
+    /// The one at this place, if it is through.
+    fn take(&mut self, at: usize) -> Option<Result<Received, Unfilled>> {
+        match self.flying.remove(at)?.try_take() {
+            Ok(done) => {
+                self.watched -= usize::from(at < self.watched);
+                Some(self.settle(done))
+            }
+            Err(flying) => {
+                self.flying.insert(at, flying);
+                None
+            }
+        }
+    }
+
+    #[expect(clippy::expect_used, reason = "posted with a buffer, and a message comes with success")]
+    fn settle(&mut self, done: Done<Counted>) -> Result<Received, Unfilled> {
+        let Counted { receive: Receive { dst, message }, tally } = done.task;
+        self.taken += 1;
+        self.spare.push(tally);
+        let buf = dst.expect("posted with a buffer");
+        match done.result {
+            Ok(_) => Ok(Received { message: message.expect("a receive that succeeded"), buf }),
+            Err(error) => Err(Unfilled { error, buf }),
+        }
     }
 }

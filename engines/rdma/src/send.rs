@@ -2,9 +2,10 @@
 
 use crate::inbox::{CHUNK, FIRST, LAST};
 use crate::job::{Job, Op, Opcode};
-use crate::link::{Front, Link, Step, Tools, claim};
+use crate::link::{Link, Step, Tools, claim};
 use crate::srq::{Letter, TOO_LONG};
 use softdpu_memory::node::Node;
+use softdpu_memory::peer;
 use softdpu_memory::view::{self, Hold};
 use std::time::{Duration, Instant};
 
@@ -16,19 +17,25 @@ fn letter(job: &Job, len: u64) -> Letter {
     Letter { len: len as u32, imm: job.imm, kind: kind as u32 }
 }
 
-/// The bytes of a message that lies in one piece, fits into a record, and is in the ring. `None` where it is not: the long
-/// way goes on from here, and says what is wrong.
+/// The bytes of a message that lies in one piece, fits into a record, and is in the ring. `None` where it is not, and
+/// nothing has happened: the long way says what is wrong.
 #[inline]
 pub(crate) fn straight(link: &mut Link, job: &Job, tools: &mut Tools) -> Option<u64> {
-    let most = tools.budget.min(CHUNK as u64);
-    let bytes = view::with_data(job.local.node()?, &tools.send, |bytes| {
+    let (most, out) = (tools.budget.min(CHUNK as u64), link.out.as_mut()?);
+    let mut post = |bytes: &[u8]| {
         let len = bytes.len() as u64;
-        let claim = if len <= most { claim(link, tools, letter(job, len)).ok()? } else { return None };
-        let fits = len <= u64::from(claim.room);
-        (fits && put(link, claim.place, FIRST | LAST, bytes) == Step::More).then_some(len)
-    });
-    let bytes = bytes.flatten()?;
-    link.front = Front::default();
+        (len <= most && out.post(bytes, letter(job, len))).then_some(len)
+    };
+    let source = job.local.node()?;
+    let bytes = match view::with_data(source, &tools.send, &mut post) {
+        Some(posted) => posted?,
+        // Memory that others may touch.
+        None => {
+            let len = peer::copy_out(source, &tools.send, &mut tools.scratch)?;
+            post(&tools.scratch[..len])?
+        }
+    };
+    link.dirty = true;
     tools.budget -= bytes;
     Some(bytes)
 }

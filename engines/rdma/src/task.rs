@@ -3,6 +3,7 @@
 use crate::engine::Rdma;
 use crate::face::Target;
 use crate::job::{ConnRef, Job, Op, Opcode};
+use crate::sync::{AtomicU64, Ordering};
 use softdpu_memory::buf::Lend as _;
 use softdpu_memory::node::Lent;
 use softdpu_memory::{Buf, RemoteBuf};
@@ -16,6 +17,56 @@ pub(crate) struct Owned {
     local: Option<Buf>,
     remote: Option<RemoteBuf>,
     pub(crate) event: Option<Arc<RemoteEvent>>,
+    /// Counts the receives of a stream that are through.
+    pub(crate) tally: Option<Arc<Tally>>,
+}
+
+/// How many receives of a stream are through, so that it need not look at each of them.
+#[derive(Debug, Default)]
+pub(crate) struct Tally(AtomicU64);
+
+impl Tally {
+    /// One more; the lane's holder alone gets here.
+    pub(crate) fn count(&self) {
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
+    }
+
+    /// So many, at least as soon as one of them is done.
+    pub(crate) fn through(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// A [`Receive`] of a stream.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    pub(crate) receive: Receive,
+    pub(crate) tally: Arc<Tally>,
+}
+
+impl Task for Counted {
+    type Engine = Rdma;
+    type Output = u64;
+
+    #[inline]
+    fn into_job(self) -> Job {
+        let mut job = self.receive.into_job();
+        if let Some(owned) = &mut job.owned {
+            owned.tally = Some(self.tally);
+        }
+        job
+    }
+
+    #[expect(clippy::expect_used, reason = "made with one")]
+    #[inline]
+    fn from_job(mut job: Job) -> Counted {
+        let tally = job.owned.as_mut().and_then(|owned| owned.tally.take()).expect("a receive of a stream");
+        Counted { receive: Receive::from_job(job), tally }
+    }
+
+    fn output(raw: u64) -> u64 {
+        raw
+    }
 }
 
 /// Sends the data of `src`, and of what is chained to it, as one message; without a buffer an empty one. The result is
@@ -131,6 +182,7 @@ pub struct EventAdd {
     pub add: u64,
 }
 
+#[inline]
 fn job(
     op: Op,
     conn: ConnRef,
@@ -150,7 +202,7 @@ fn job(
         local: local.as_ref().map_or(Lent::nobody(), |buf| buf.lend()),
         remote: remote.as_ref().map_or(Lent::nobody(), |buf| buf.lend()),
         words,
-        owned: Some(Owned { local, remote, event: None }),
+        owned: Some(Owned { local, remote, event: None, tally: None }),
     }
 }
 
@@ -158,7 +210,7 @@ fn job(
 fn event_job(op: Op, conn: ConnRef, event: Arc<RemoteEvent>, number: u64) -> Job {
     crate::event::prepare(&event);
     let mut job = job(op, conn, None, None, [0; 4], [number, 0]);
-    job.owned = Some(Owned { local: None, remote: None, event: Some(event) });
+    job.owned = Some(Owned { local: None, remote: None, event: Some(event), tally: None });
     job
 }
 
@@ -168,17 +220,20 @@ fn event(job: &mut Job) -> Arc<RemoteEvent> {
 }
 
 #[expect(clippy::expect_used, reason = "jobs of the Rust face are made by `job` alone")]
+#[inline]
 fn parts(job: &mut Job) -> (Option<Buf>, Option<RemoteBuf>) {
     let owned = job.owned.take().expect("a job of the Rust face owns its task");
     (owned.local, owned.remote)
 }
 
 #[expect(clippy::expect_used, reason = "made with that buffer")]
+#[inline]
 fn local(buf: Option<Buf>) -> Buf {
     buf.expect("the task was made with a buffer")
 }
 
 #[expect(clippy::expect_used, reason = "made with that buffer")]
+#[inline]
 fn remote(buf: Option<RemoteBuf>) -> RemoteBuf {
     buf.expect("the task was made with a buffer")
 }
@@ -189,16 +244,19 @@ macro_rules! task {
             type Engine = Rdma;
             type Output = u64;
 
+            #[inline]
             fn into_job($self) -> Job {
                 $into
             }
 
+            #[inline]
             fn from_job(mut job: Job) -> $name {
                 let ($local, $remote) = parts(&mut job);
                 let $job = job;
                 $from
             }
 
+            #[inline]
             fn output(raw: u64) -> u64 {
                 raw
             }
@@ -263,14 +321,17 @@ macro_rules! event_task {
             type Engine = Rdma;
             type Output = u64;
 
+            #[inline]
             fn into_job(self) -> Job {
                 event_job(Op::$op, self.$target.0, self.event, 0 $(+ self.$number)?)
             }
 
+            #[inline]
             fn from_job(mut job: Job) -> $name {
                 $name { $target: Target(job.conn), event: event(&mut job) $(, $number: job.words[0])? }
             }
 
+            #[inline]
             fn output(raw: u64) -> u64 {
                 raw
             }

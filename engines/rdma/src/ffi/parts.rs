@@ -36,6 +36,12 @@ pub(crate) struct Got {
     pub(crate) len: u32,
 }
 
+/// Of buffers that are free, the one that was used last but `span - 1`.
+pub(super) fn next(free: &mut Vec<u32>, span: usize) -> Option<u32> {
+    let at = free.len().saturating_sub(span);
+    (at < free.len()).then(|| free.remove(at))
+}
+
 // SAFETY: declared so.
 unsafe impl Begins for Domain {}
 // SAFETY: declared so.

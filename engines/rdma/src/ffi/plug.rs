@@ -13,7 +13,7 @@ use super::abi::{
 use super::gate::{may_sleep, open_events, read_event};
 use super::load::{Found, Library};
 use super::object::{Own, text};
-use super::parts::{Class, Got, State, open, register};
+use super::parts::{Class, Got, State, next, open, register};
 use super::store::{Shape, Store};
 use core::ptr::{null, null_mut};
 use std::net::IpAddr;
@@ -49,6 +49,7 @@ pub(crate) struct Plug {
     most_posted: usize,
     state: State,
     looks: u32,
+    span: usize,
 }
 
 /// Messages in a row at most without word of their completion: what is behind the word of one has left, too, so the
@@ -96,7 +97,6 @@ impl Plug {
         let free =
             [(0..Shape::REQUESTS).rev().collect(), (Shape::REQUESTS..Shape::FIRST_RECEIVE).rev().collect()];
         let lent = vec![false; Shape::ALL as usize].into();
-        let (state, looks) = (State::Dialing, 0);
         let mut plug = Plug {
             endpoint,
             region,
@@ -114,8 +114,9 @@ impl Plug {
             spare: (Shape::FIRST_RECEIVE..Shape::ALL).rev().collect(),
             posted: 0,
             most_posted: if found.registers() { Shape::RECEIVES as usize } else { FEW },
-            state,
-            looks,
+            state: State::Dialing,
+            looks: 0,
+            span: 1,
         };
         plug.post_spare();
         if plug.state == State::Closed { Err("no receives can be posted".into()) } else { Ok(plug) }
@@ -212,9 +213,14 @@ impl Plug {
         }
     }
 
+    /// Buffers of each kind are used in turn from now on, so many of them, instead of the one that was used last.
+    pub(crate) fn set_span(&mut self, span: usize) {
+        self.span = span.max(1);
+    }
+
     /// A buffer to fill and send, if one is free.
     pub(crate) fn take(&mut self, class: Class) -> Option<u32> {
-        self.free[class as usize].pop()
+        next(&mut self.free[class as usize], self.span)
     }
 
     /// Is one free?
@@ -343,10 +349,10 @@ impl Plug {
         }
     }
 
-    /// The one that was used last comes first.
+    /// As many as may wait are posted.
     fn post_spare(&mut self) {
         while self.posted < self.most_posted
-            && let Some(slot) = self.spare.pop()
+            && let Some(slot) = next(&mut self.spare, self.span.saturating_sub(FEW - 1).max(1))
         {
             self.await_message(slot);
         }

@@ -1,13 +1,14 @@
 //! The endpoint that connections over the network use, with nothing above it: messages, and answers of so many bytes.
 //! Benches measure connections against it. Nothing is written into the messages but what the other end has to know, and
-//! nobody copies them.
+//! nobody copies them. Long ones come from and go to as many buffers in turn as tasks of that length have memory, up to
+//! all there are: bytes that are always the same few would be in the cache, which those of tasks are not.
 
 use crate::ffi::{Class, Gate, Got, Library, Plug, Shape, State, provider};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Bytes of a message at least: how many are wanted back, and whether the peer may sleep.
+/// Bytes of a message at least: how many are wanted back, whether the peer may sleep, and how many buffers are used in turn.
 pub const SHORTEST: usize = 8;
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -17,6 +18,7 @@ const GONE: &str = "the bare endpoint's peer is gone";
 pub struct Bare {
     plug: Plug,
     heard: usize,
+    span: usize,
 }
 
 impl core::fmt::Debug for Bare {
@@ -33,7 +35,7 @@ impl Bare {
     pub fn dial(port: u16) -> Result<Bare, String> {
         let mut plug = Plug::dial(Library::get()?, &chosen(), HERE, port)?;
         join(&mut plug)?;
-        Ok(Bare { plug, heard: 0 })
+        Ok(Bare { plug, heard: 0, span: 1 })
     }
 
     /// Sends `len` bytes, in messages as long as they may be, and asks for `answer` bytes back.
@@ -42,6 +44,8 @@ impl Bare {
     /// The peer is gone.
     pub fn say(&mut self, len: usize, answer: u32) -> Result<(), String> {
         let mut left = len.max(SHORTEST);
+        self.span = len.max(answer as usize).div_ceil(Shape::BYTES).clamp(1, Shape::REQUESTS as usize);
+        self.plug.set_span(self.span);
         while left > 0 {
             // The last one is long enough for what it has to say.
             let n = if left <= Shape::BYTES { left } else { Shape::BYTES.min(left - SHORTEST) };
@@ -81,7 +85,7 @@ impl Bare {
         };
         let head = self.plug.fill(slot);
         head[..4].copy_from_slice(&answer.to_le_bytes());
-        head[4] = last.into();
+        (head[4], head[5]) = (last.into(), self.span as u8);
         self.plug.send(slot, len);
         Ok(())
     }
@@ -118,10 +122,12 @@ pub fn serve(tell: impl FnOnce(u16)) -> Result<(), String> {
         let end = look(&mut plug, rests, |plug, got| {
             let bytes = plug.bytes(got);
             rests = bytes.get(4) == Some(&1);
+            let span = bytes.get(5).map_or(1, |&span| span.into());
             let answer = bytes.first_chunk().map_or(0, |n| u32::from_le_bytes(*n)) as usize;
             if answer > 0 {
                 owed.push_back(answer);
             }
+            plug.set_span(span);
         });
         if end.is_err() {
             return Ok(());

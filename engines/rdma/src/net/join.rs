@@ -13,7 +13,11 @@ impl Engine {
     /// A connection has a way over the network.
     pub(crate) fn join_wire(&mut self, which: ConnRef, joint: Joint) {
         let dynamic = self.dynamic;
-        let Some(link) = self.make_link(which) else { return };
+        let Some(link) = self.make_link(which) else {
+            // It has ended meanwhile.
+            joint.inward.iter().for_each(|&sender| self.control.give_sender(sender));
+            return;
+        };
         link.conn.fabric.get_or_init(|| joint.pipe.provider.clone());
         if joint.out {
             link.net = Some(Box::new(Way::new()));
@@ -103,7 +107,7 @@ impl Engine {
     fn late_word(&mut self, slot: u32, was_open: bool) {
         let Some(link) = self.links[slot as usize].as_ref() else { return };
         if was_open && link.conn.advance(Phase::Accepted, Phase::Connected) {
-            self.events.push_back(Event::Established(link.conn.clone()));
+            self.events.push(Event::Established(link.conn.clone()));
         }
     }
 

@@ -4,7 +4,7 @@
 pub(crate) mod machine;
 
 use softdpu_memory::{Access, Memory, RemoteMemory};
-use softdpu_rdma::{Connection, Endpoint, Happening, Options, Rdma};
+use softdpu_rdma::{Config, Connection, Endpoint, Happening, Options, Rdma};
 use softdpu_room::inflight::InFlight;
 use softdpu_room::pump::ProgressEngine;
 use softdpu_room::session::{Device, Session};
@@ -90,11 +90,22 @@ pub(crate) fn side(which: usize, options: Options) -> Side {
 
 /// The same on a machine of another kind.
 pub(crate) fn side_on(machine: softdpu_card::MachineBuilder, which: usize, options: Options) -> Side {
+    side_with(machine, which, options, |config| config)
+}
+
+/// The same, with handlers.
+pub(crate) fn side_with(
+    machine: softdpu_card::MachineBuilder,
+    which: usize,
+    options: Options,
+    handlers: impl FnOnce(Config) -> Config,
+) -> Side {
     let session = Session::new(machine.build().unwrap(), softdpu_board::threads());
     let device = session.devices()[which].open().unwrap();
     let mut pe = ProgressEngine::new(&session).unwrap();
     let endpoint = Endpoint::new(device.shared(), options).unwrap();
-    let rdma = Context::<Rdma>::start(&mut pe, &device, endpoint.config()).unwrap().wait(&mut pe).unwrap();
+    let config = handlers(endpoint.config());
+    let rdma = Context::<Rdma>::start(&mut pe, &device, config).unwrap().wait(&mut pe).unwrap();
     let access = Access::LOCAL_READ_WRITE | all_rights();
     let memory = Memory::memfd(BYTES).access(access).register(&[device.shared()]).unwrap();
     Side { session, device, pe, rdma, endpoint, memory }
@@ -134,7 +145,11 @@ pub(crate) fn both<T: Task<Engine = Rdma>>(a: &mut Side, b: &mut Side, mut task:
 
 /// Two sides in one process, connected.
 pub(crate) fn pair() -> (Side, Side, Connection, Connection) {
-    let (a, b) = (side(0, options()), side(2, options()));
+    joined(side(0, options()), side(2, options()))
+}
+
+/// These two, connected.
+pub(crate) fn joined(a: Side, b: Side) -> (Side, Side, Connection, Connection) {
     let (ab, ba) = (a.endpoint.export().unwrap(), b.endpoint.export().unwrap());
     ab.join(ba.description()).unwrap();
     ba.join(ab.description()).unwrap();
