@@ -41,6 +41,27 @@ static void scrape(uint16_t port)
 	close(fd);
 }
 
+/* The address is free again once the last schema is gone; it may be written as an URL. */
+static void one_after_the_other(uint16_t port)
+{
+	struct doca_telemetry_exporter_schema *schema = NULL, *other = NULL;
+	char endpoint[64];
+	unsigned i;
+
+	for (i = 0; i < 6; i++) {
+		snprintf(endpoint, sizeof(endpoint), "%s127.0.0.1:%u", i % 2 ? "http://" : "", port);
+		setenv("PROMETHEUS_ENDPOINT", endpoint, 1);
+		MUST(doca_telemetry_exporter_schema_init("plant", &schema));
+		MUST(doca_telemetry_exporter_schema_init("other", &other));
+		CHECK_OK(doca_telemetry_exporter_schema_start(schema));
+		CHECK_OK(doca_telemetry_exporter_schema_start(other));
+		scrape(port);
+		CHECK(strncmp(rig_text, "HTTP/1.1 200 OK\r\n", 17) == 0);
+		CHECK_OK(doca_telemetry_exporter_schema_destroy(other));
+		CHECK_OK(doca_telemetry_exporter_schema_destroy(schema));
+	}
+}
+
 int main(void)
 {
 	struct doca_telemetry_exporter_schema *schema = NULL;
@@ -132,5 +153,6 @@ int main(void)
 	rig_read(folder, "src-tag-metrics");
 	CHECK_U64(rig_count("\"last\""), 1);
 	CHECK_OK(doca_telemetry_exporter_schema_destroy(schema));
+	one_after_the_other(port);
 	return check_result();
 }

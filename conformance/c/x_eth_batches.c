@@ -43,6 +43,7 @@ static void good_cb(struct doca_task_batch *batch, uint16_t count, union doca_da
 	if (again > 0) {
 		again--;
 		CHECK_OK(doca_task_batch_submit(batch));
+		CHECK_STATUS(doca_task_batch_get_status(batch), DOCA_ERROR_IN_PROGRESS);
 		return;
 	}
 	if (stop_it)
@@ -169,6 +170,7 @@ static void one_bad(void)
 	received = 0;
 	CHECK_STATUS(doca_task_batch_try_submit(batch), BAD);
 	CHECK_OK(doca_task_batch_submit(batch));
+	CHECK_STATUS(doca_task_batch_get_status(batch), DOCA_ERROR_IN_PROGRESS);
 	ETH_UNTIL(&eth, bad == 1);
 	CHECK_STATUS(status_of[2], BAD);
 	for (i = 0; i < 5; i++) {

@@ -88,6 +88,9 @@ static void ports(void)
 	struct doca_flow_cfg *cfg = NULL;
 
 	MUST(doca_flow_cfg_create(&cfg));
+	CHECK_STATUS(doca_flow_cfg_set_mode_args(cfg, "switch"), DOCA_ERROR_NOT_SUPPORTED);
+	CHECK_STATUS(doca_flow_cfg_set_mode_args(cfg, ""), DOCA_ERROR_NOT_SUPPORTED);
+	MUST(doca_flow_cfg_set_mode_args(cfg, "vnf,hws"));
 	MUST(doca_flow_cfg_set_mode_args(cfg, "vnf"));
 	CHECK_REFUSED(doca_flow_init(cfg)); /* once is enough */
 	CHECK_OK(doca_flow_cfg_destroy(cfg));

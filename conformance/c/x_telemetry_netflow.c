@@ -107,6 +107,26 @@ static void add(struct doca_telemetry_exporter_netflow_template *to, uint16_t ty
 	CHECK_STATUS(doca_telemetry_exporter_netflow_template_add_field(to, field), DOCA_ERROR_INVALID_VALUE);
 }
 
+/* A collector that is not there, or whose name leads nowhere: records are taken all the same. */
+static void nobody_there(struct doca_telemetry_exporter_netflow_template *template, const void **list)
+{
+	static const char *const addresses[] = {"no such host.invalid", "", "127.0.0.1"};
+	size_t sent;
+	unsigned i;
+
+	for (i = 0; i < 3; i++) {
+		CHECK_OK(doca_telemetry_exporter_netflow_init(1));
+		doca_telemetry_exporter_netflow_set_collector_addr(addresses[i]);
+		doca_telemetry_exporter_netflow_set_collector_port(1);
+		CHECK_OK(doca_telemetry_exporter_netflow_start());
+		sent = 0;
+		CHECK_OK(doca_telemetry_exporter_netflow_send(template, list, RECORDS, &sent));
+		CHECK_U64(sent, RECORDS);
+		CHECK_OK(doca_telemetry_exporter_netflow_flush());
+		CHECK_OK(doca_telemetry_exporter_netflow_destroy());
+	}
+}
+
 int main(void)
 {
 	struct doca_telemetry_exporter_netflow_template *template = NULL;
@@ -173,6 +193,7 @@ int main(void)
 		CHECK_STATUS2(doca_telemetry_exporter_netflow_destroy(), DOCA_SUCCESS, DOCA_ERROR_BAD_STATE);
 		CHECK_STATUS(doca_telemetry_exporter_netflow_flush(), DOCA_ERROR_BAD_STATE);
 	}
+	nobody_there(template, list);
 	CHECK_OK(doca_telemetry_exporter_netflow_template_destroy(template));
 	CHECK_STATUS(doca_telemetry_exporter_netflow_template_destroy(template), DOCA_ERROR_INVALID_VALUE);
 	close(collector);

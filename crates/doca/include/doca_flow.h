@@ -210,7 +210,7 @@ DOCA_STABLE
 doca_error_t doca_flow_cfg_set_pipe_queues(struct doca_flow_cfg *cfg, uint16_t pipe_queues);
 
 /**
- * Sets the mode; "vnf" is the one there is. The text is copied.
+ * Sets the mode; "vnf" is the one there is, also as "vnf,hws". The text is copied.
  *
  * Errors: DOCA_ERROR_INVALID_VALUE (NULL), DOCA_ERROR_NOT_SUPPORTED (other modes).
  */

@@ -256,7 +256,7 @@ void doca_task_batch_free(struct doca_task_batch *task_batch);
 /**
  * DOCA_SUCCESS only when every task of the batch succeeded.
  *
- * Errors: the code of a failed task.
+ * Errors: the code of a failed task; DOCA_ERROR_IN_PROGRESS while the batch is in flight.
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_task_batch_get_status(const struct doca_task_batch *task_batch);

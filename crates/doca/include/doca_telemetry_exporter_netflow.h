@@ -65,10 +65,11 @@ DOCA_EXPERIMENTAL
 void doca_telemetry_exporter_netflow_source_set_tag(const char *source_tag);
 
 /**
- * Opens the exporter for records.
+ * Opens the exporter for records. A collector that is not found is said in the log; the exporter
+ * goes on without.
  *
- * Errors: DOCA_ERROR_BAD_STATE (not prepared, or started), DOCA_ERROR_INVALID_VALUE (no such
- * collector), DOCA_ERROR_INITIALIZATION (no folder for files), DOCA_ERROR_NO_MEMORY.
+ * Errors: DOCA_ERROR_BAD_STATE (not prepared, or started), DOCA_ERROR_INITIALIZATION (no folder for
+ * files), DOCA_ERROR_NO_MEMORY.
  */
 DOCA_EXPERIMENTAL
 doca_error_t doca_telemetry_exporter_netflow_start(void);

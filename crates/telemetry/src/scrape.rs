@@ -26,6 +26,8 @@ static SERVERS: Mutex<Vec<(String, Weak<Server>)>> = Mutex::new(Vec::new());
 #[derive(Debug)]
 pub(crate) struct Server {
     address: SocketAddr,
+    /// Also the thread's.
+    listener: Arc<TcpListener>,
     shared: Arc<Shared>,
     home: rustix::process::Pid,
 }
@@ -47,7 +49,7 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Server {
-    /// The server of this process at `endpoint`, which is `host:port`.
+    /// The server of this process at `endpoint`, which is `host:port`, or that as the beginning of an URL.
     ///
     /// # Errors
     /// Initialization: the address cannot be listened at.
@@ -61,32 +63,33 @@ impl Server {
             let line = format_args!("{variable}={endpoint}: cannot be listened at: {e} (wanted: host:port)");
             refuse(Code::Initialization, "no server for metrics", line)
         };
+        let place = host_and_port(endpoint);
         let found = {
             let mut servers = SERVERS.lock().unwrap_or_else(|e| e.into_inner());
             servers.retain(|(_, server)| server.strong_count() > 0);
-            let known = servers.iter().find(|(name, _)| name == endpoint).and_then(|(_, s)| s.upgrade());
+            let known = servers.iter().find(|(name, _)| name == place).and_then(|(_, s)| s.upgrade());
             match known {
                 Some(server) => Ok(server),
-                None => Server::start(endpoint).inspect(|server| {
-                    servers.push((endpoint.to_owned(), Arc::downgrade(server)));
+                None => Server::start(place).inspect(|server| {
+                    servers.push((place.to_owned(), Arc::downgrade(server)));
                 }),
             }
         };
         found.map_err(failed)
     }
 
-    fn start(endpoint: &str) -> io::Result<Arc<Server>> {
-        let addresses: Vec<SocketAddr> = endpoint.to_socket_addrs()?.collect();
-        let listener = TcpListener::bind(&addresses[..])?;
+    fn start(place: &str) -> io::Result<Arc<Server>> {
+        let addresses: Vec<SocketAddr> = place.to_socket_addrs()?.collect();
+        let listener = Arc::new(TcpListener::bind(&addresses[..])?);
         listener.set_nonblocking(true)?;
         let bell = eventfd(0, EventfdFlags::CLOEXEC)?;
         let shared = Arc::new(Shared { pages: Mutex::default(), boards: Mutex::default(), bell });
         let address = listener.local_addr()?;
-        let its = shared.clone();
+        let (its, door) = (shared.clone(), listener.clone());
         softdpu_link::with_signals_blocked(|| {
-            std::thread::Builder::new().name("softdpu-scrape".into()).spawn(move || serve(&listener, &its))
+            std::thread::Builder::new().name("softdpu-scrape".into()).spawn(move || serve(&door, &its))
         })?;
-        Ok(Arc::new(Server { address, shared, home: rustix::process::getpid() }))
+        Ok(Arc::new(Server { address, listener, shared, home: rustix::process::getpid() }))
     }
 
     /// Where it listens.
@@ -106,9 +109,17 @@ impl Drop for Server {
     fn drop(&mut self) {
         // A forked child shares the bell with its parent, whose server goes on.
         if self.home == rustix::process::getpid() {
+            // The address is free at once, whatever the thread is at: the next server may want it.
+            let _ = rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both);
             let _ = rustix::io::write(&self.shared.bell, &1u64.to_ne_bytes());
         }
     }
+}
+
+/// What `http://host:port/metrics`, or a part of that, says of the address.
+fn host_and_port(endpoint: &str) -> &str {
+    let rest = endpoint.strip_prefix("http://").unwrap_or(endpoint);
+    rest.split('/').next().unwrap_or(rest)
 }
 
 /// Serves more text, in Prometheus's format, at `endpoint` (`host:port`), which `variable` names, until the process ends.
@@ -230,6 +241,28 @@ pub(crate) fn judge(request: &[u8]) -> std::result::Result<(), &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_endpoint_may_be_written_as_url() {
+        for endpoint in ["h:1", "http://h:1", "http://h:1/", "http://h:1/metrics"] {
+            assert_eq!(host_and_port(endpoint), "h:1");
+        }
+        assert_eq!(host_and_port("[::1]:9"), "[::1]:9");
+    }
+
+    #[test]
+    fn an_address_can_be_listened_at_again_at_once() {
+        let server = Server::at("127.0.0.1:0").unwrap();
+        let endpoint = server.address().to_string();
+        drop(server);
+        for round in 0..10 {
+            let server = Server::at(&endpoint).unwrap();
+            // Somebody who keeps the thread busy.
+            let held = (round % 2 == 0).then(|| TcpStream::connect(server.address()).unwrap());
+            drop(server);
+            drop(held);
+        }
+    }
 
     #[test]
     fn requests_are_judged_whatever_they_are() {

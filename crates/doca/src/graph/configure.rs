@@ -322,10 +322,10 @@ pub unsafe extern "C" fn doca_graph_stop(handle: *const Graph) -> c_int {
             let count = inner.instances;
             return refuse(Code::InUse, CALL, format_args!("graph {handle:p} has {count} instances"));
         }
-        let kick = inner.kick.take();
+        let (kick, visited) = (inner.kick.take(), core::mem::take(&mut inner.visited));
         drop(inner);
         if let Some(kick) = kick {
-            kick.retire();
+            kick.retire(visited);
         }
         Ok(())
     })

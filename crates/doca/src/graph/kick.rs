@@ -67,9 +67,7 @@ impl Kick {
     pub(super) fn new(pe: &'static Pe, device: Arc<Device>) -> Result<Kick> {
         let core = Core::helper(Steps::INFO, device, pe)?;
         let undone = |error: Error| {
-            if core.destroy().is_err() {
-                log::warn!(target: super::LOG, "a helper of a graph could not be taken back");
-            }
+            core.destroy().unwrap_or_else(stays);
             error
         };
         core.start(|| Ok((Computed::new(Steps, ()), vec![(0, 1)]))).map_err(undone)?;
@@ -86,14 +84,27 @@ impl Kick {
         }
     }
 
-    /// The end. Inside callbacks the helper goes with a later progress.
-    pub(super) fn retire(self) {
+    /// The end. While the task is being handed over (`visited`) the helper goes when that is through.
+    pub(super) fn retire(self, visited: bool) {
         self.core.recall();
         self.core.release(self.slot);
-        self.core.set_state_callback(Some(gone));
-        // The callback does the rest, now or later.
-        let _ = self.core.stop();
+        if visited {
+            self.core.set_state_callback(Some(gone));
+            // The callback does the rest.
+            let _ = self.core.stop();
+        } else {
+            self.core.dissolve().unwrap_or_else(stays);
+        }
     }
+
+    /// Is this its task?
+    pub(super) fn is_of(&self, slot: &Slot) -> bool {
+        core::ptr::eq(self.slot, slot)
+    }
+}
+
+fn stays(error: Error) {
+    log::warn!(target: super::LOG, "a helper of a graph could not be taken back: {error}");
 }
 
 /// An idle helper goes for good.
@@ -101,6 +112,6 @@ extern "C" fn gone(_: u64, core: *const Core, _: u32, next: u32) {
     if next == State::Idle as u32
         && let Some(core) = super::object::context(core)
     {
-        let _ = core.destroy();
+        core.destroy().unwrap_or_else(stays);
     }
 }

@@ -39,6 +39,8 @@ pub(super) struct Inner {
     pub(super) nodes: Vec<&'static Node>,
     /// While it is started.
     pub(super) kick: Option<Kick>,
+    /// Its task is being handed over, further up on the stack.
+    pub(super) visited: bool,
     /// Instances there are.
     pub(super) instances: u32,
     /// Nodes of other graphs that stand for this one.

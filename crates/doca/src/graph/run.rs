@@ -302,5 +302,17 @@ fn landed(slot: &'static Slot, data: u64) -> bool {
 pub(super) fn kicked(slot: &'static Slot, graph: u64) -> bool {
     // SAFETY: graphs live in type-stable memory.
     let graph = unsafe { &*with_exposed_provenance::<Graph>(graph as usize) }.as_static();
-    slot.status() == 0 && graph.is_live() && graph.pump()
+    if slot.status() != 0 || !graph.is_live() {
+        return false;
+    }
+    graph.inner().visited = true;
+    let told = graph.pump();
+    // The program may have ended the graph, or have stopped and started it.
+    if graph.is_live() {
+        let mut inner = graph.inner();
+        if inner.kick.is_some_and(|kick| kick.is_of(slot)) {
+            inner.visited = false;
+        }
+    }
+    told
 }

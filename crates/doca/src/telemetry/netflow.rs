@@ -6,7 +6,7 @@
     reason = "the contract of every entry point is its declaration in doca_telemetry_exporter_netflow.h"
 )]
 
-use super::{Held, on, put, refuse, words};
+use super::{Held, LOG, on, put, refuse, words};
 use crate::entry::{guard, guard_value};
 use crate::log::softdpu_log_init;
 use softdpu_memory::handle::{Head, Object, Slab, checked, kind};
@@ -133,7 +133,11 @@ pub extern "C" fn doca_telemetry_exporter_netflow_start() -> c_int {
     guard(|| {
         EXPORTER.with(|state| match state {
             State::Prepared(builder) => {
-                *state = State::Started(Box::new(builder.start()?));
+                let exporter = builder.start().or_else(|error| match error.code() {
+                    Code::InvalidValue => start_alone(builder, CALL),
+                    _ => Err(error),
+                })?;
+                *state = State::Started(Box::new(exporter));
                 Ok(())
             }
             State::Absent => refuse(Code::BadState, CALL, format_args!("the exporter is not prepared")),
@@ -142,6 +146,13 @@ pub extern "C" fn doca_telemetry_exporter_netflow_start() -> c_int {
             }
         })
     })
+}
+
+/// The collector's name leads nowhere. A program does not fail for want of a collector, now or later.
+#[cold]
+fn start_alone(builder: &mut Builder, call: &str) -> Result<Exporter> {
+    log::warn!(target: LOG, "{call}: flow records for the collector are lost; the program goes on without");
+    builder.without_collector().start()
 }
 
 /// A call on the started exporter.

@@ -48,6 +48,12 @@ impl Builder {
         self
     }
 
+    /// Sends nothing to a collector.
+    pub fn without_collector(&mut self) -> &mut Self {
+        self.address = None;
+        self
+    }
+
     /// Sets the collector's UDP port, 2055 at first.
     pub fn port(&mut self, port: u16) -> &mut Self {
         self.port = port;

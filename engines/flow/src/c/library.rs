@@ -14,8 +14,8 @@ use softdpu_room::entry::{guard, guard_unforked, guard_value};
 use softdpu_status::Code;
 use std::sync::{Mutex, PoisonError};
 
-/// The mode there is: a network function of its own, no switch.
-const MODE: &str = "vnf";
+/// The mode there is, by its two names: a network function of its own, no switch, with rules the card goes by.
+const MODES: [&str; 2] = ["vnf", "vnf,hws"];
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn doca_flow_cfg_create(cfg: *mut *const FlowCfg) -> i32 {
@@ -59,13 +59,13 @@ pub unsafe extern "C" fn doca_flow_cfg_set_mode_args(cfg: *const FlowCfg, mode_a
             CStr::from_ptr(mode_args)
         };
         let text = mode.to_string_lossy();
-        if text == MODE {
+        if MODES.contains(&text.as_ref()) {
             return Ok(());
         }
         refuse(
             Code::NotSupported,
             "mode",
-            format_args!("{CALL}: mode \"{text}\"; \"{MODE}\" is the one there is"),
+            format_args!("{CALL}: mode \"{text}\"; {MODES:?} are the ones there are"),
         )
     })
 }
