@@ -94,6 +94,14 @@ mod pe;
     reason = "the link's file as it stands; not every model uses all of it"
 )]
 mod ring;
+#[path = "../../crates/room/src/signal.rs"]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_qualifications,
+    reason = "the room's file as it stands; not every model uses all of it"
+)]
+mod signal;
 
 #[path = "../../engines/comch/src/rings.rs"]
 #[allow(dead_code, reason = "the channel's file as it stands; not every model uses all of it")]

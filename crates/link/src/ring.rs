@@ -31,6 +31,11 @@ const HEAD: usize = 64;
 const DATA: usize = 128;
 /// Bytes of a record's header.
 const HEADER: usize = 8;
+/// How far ahead of what it writes a sender asks for lines, in bytes: until one comes from the other processor, so many go
+/// through.
+const AHEAD: usize = 512;
+/// Records up to this size have lines asked for; what is longer takes longer than its lines.
+const SHORT: usize = 128;
 /// Length of a record that fills the end of the data area.
 const PADDING: u32 = u32::MAX;
 /// The smallest and the largest data area.

@@ -38,7 +38,7 @@ impl Bench {
     pub(crate) fn free_slot(&self) -> Option<&'static Slot> {
         let n = self.slots.len();
         let mut at = self.scan.load(Ordering::Relaxed) as usize;
-        for _ in 0..n {
+        for tried in 0..n {
             if at >= n {
                 at = 0;
             }
@@ -47,6 +47,10 @@ impl Bench {
             if slot.flight.state() == flight::FREE {
                 self.scan.store(at as u32, Ordering::Relaxed);
                 return Some(slot);
+            }
+            // All of them fly: whoever asks a full queue again and again does not look at each every time.
+            if tried == 0 && self.lane.in_flight() as usize >= n {
+                return None;
             }
         }
         None

@@ -210,11 +210,15 @@ pub(crate) fn land_alone(core: &'static Core) {
         while let Some(slot) = lane.next() {
             slot.finish(Err(Code::IoFailed));
             if lane.is_unordered() {
+                core.tell_flushed(slot);
                 lane.publish(slot);
             }
         }
         while let Some(slot) = lane.front() {
             lane.pop_front();
+            if !lane.is_unordered() {
+                core.tell_flushed(slot);
+            }
             if slot.op() == usize::from(TO_HANDLER) || slot.flight.land() == Landed::Orphan {
                 core.work().discard(slot);
                 slot.flight.set(flight::FREE);

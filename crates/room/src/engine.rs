@@ -4,6 +4,7 @@ use crate::context::Core;
 use crate::gate::Gate;
 use crate::hardware::Begun;
 use crate::slot::Slot;
+use crate::touch::Tell;
 use crate::watch::Watched;
 use softdpu_card::{EngineKind, Function};
 use softdpu_memory::device::Device;
@@ -204,6 +205,11 @@ pub trait Compute: Send + Sync + 'static {
         let _ = job;
     }
 
+    /// What memory, and whose, a job is about; asked for deciders only, before it begins.
+    fn touches(&self, job: &<Self::Engine as Engine>::Job, tell: Tell<'_>) {
+        let _ = (job, tell);
+    }
+
     /// The status of a failed task, from the reason of the failure.
     fn status(&self, reason: Error) -> Code {
         reason.code()
@@ -238,6 +244,14 @@ pub trait Work: Send + Sync {
     fn sever(&self, core: &'static Core, slot: &Slot) -> bool {
         let _ = (core, slot);
         false
+    }
+    /// What the slot's task is about, before it begins.
+    fn touches(&self, slot: &Slot, tell: Tell<'_>) {
+        let _ = (slot, tell);
+    }
+    /// Lock holder: from now on, what arrives over the link of the device is lost, or it is not lost any more.
+    fn cut(&self, core: &'static Core, on: bool) {
+        let _ = (core, on);
     }
     /// Does an admitted task have a place somewhere that only carrying it out gives back?
     fn is_booked(&self) -> bool {

@@ -14,6 +14,7 @@ use crate::engine::{Shape, Work};
 use crate::hardware::Begun;
 use crate::instrument::{Context, Decider, Installed, ORDERED, Task};
 use crate::slot::Slot;
+use crate::touch::Tell;
 use crate::watch::{Returned, Watch, Watched};
 use line::Lines;
 use softdpu_status::{Code, Error, Result};
@@ -73,12 +74,12 @@ impl Gate {
         self.watch.context()
     }
 
-    fn task(&self, slot: &Slot) -> Task<'_> {
+    fn task<'a>(&'a self, slot: &'a Slot) -> Task<'a> {
         self.task_as(slot, slot.number())
     }
 
-    fn task_as(&self, slot: &Slot, number: u64) -> Task<'_> {
-        Task { gate: self, id: self.watch.task(slot, number, || self.inner.kind(slot)) }
+    fn task_as<'a>(&'a self, slot: &'a Slot, number: u64) -> Task<'a> {
+        Task { gate: self, slot, id: self.watch.task(slot, number, || self.inner.kind(slot)) }
     }
 
     /// Is the task accepted? On success it has its number.
@@ -107,6 +108,29 @@ impl Gate {
 
     fn back(&self) -> MutexGuard<'_, Vec<&'static Slot>> {
         self.back.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lane locked: is the link of its device down?
+    fn cut(&self, core: &'static Core) {
+        let down = self.deciders.iter().any(|d| d.is_cut(&self.context()));
+        if core::mem::replace(&mut self.lines().cut, down) != down {
+            self.inner.cut(core, down);
+        }
+    }
+
+    /// See [`Core::tell_flushed`].
+    pub(crate) fn tell_flushed(&self, slot: &Slot) {
+        self.watch.ended(&self.task(slot).id, slot.result(), false);
+    }
+
+    /// See [`Core::tell_full`].
+    pub(crate) fn tell_full(&self) {
+        self.watch.full();
+    }
+
+    /// See [`Core::tell_forgotten`].
+    pub(crate) fn tell_forgotten(&self, slot: &Slot) {
+        self.watch.forgotten(&self.task(slot).id);
     }
 
     /// Tells of a callback around `call`.
@@ -153,6 +177,9 @@ impl Work for Gate {
     }
     fn class(&self, slot: &Slot) -> Option<u8> {
         self.inner.class(slot)
+    }
+    fn touches(&self, slot: &Slot, tell: Tell<'_>) {
+        self.inner.touches(slot, tell);
     }
     fn gate(&self) -> Option<&Gate> {
         Some(self)
@@ -204,7 +231,12 @@ impl Work for Gate {
             pe.deliver::<false>(core, slot);
             return true;
         }
-        self.deciders.iter().all(|d| d.may_tell(&self.context())) && self.inner.event(core)
+        if !self.deciders.iter().all(|d| d.may_tell(&self.context())) || !core.lane().lock().enter() {
+            return false;
+        }
+        self.cut(core);
+        core.lane().lock().leave();
+        self.inner.event(core)
     }
     fn is_pending(&self, core: &'static Core) -> bool {
         let outbox = core.outbox().is_some_and(|b| b.lane.has_queued() || b.lane.front().is_some());

@@ -5,18 +5,21 @@
 //! it only asks for; progress does it (`wish.rs`).
 #![expect(unsafe_code, reason = "jobs stay in their slots; the engine is touched by the lane's holder alone")]
 
+mod contract;
 mod posted;
-
 mod words;
 
 use crate::context::{Core, State};
 use crate::engine::{Engine, Shape, Work};
-use crate::job::empty;
+use crate::job::{Deliver, empty, hand_back};
 use crate::slot::Slot;
 use crate::sync::ProtocolCell;
+use crate::touch::Tell;
 use crate::wish;
 pub use crate::wish::Alarm;
+pub use contract::Hardware;
 use core::marker::PhantomData;
+use core::mem::ManuallyDrop;
 use core::panic::AssertUnwindSafe;
 use softdpu_status::{Code, Error, Result};
 use std::panic::catch_unwind;
@@ -24,100 +27,6 @@ use std::sync::Arc;
 pub use words::{Begun, Turn};
 
 type JobOf<H> = <<H as Hardware>::Engine as Engine>::Job;
-
-/// What an engine with peers or waits implements.
-pub trait Hardware: Send + 'static {
-    /// Its engine.
-    type Engine: Engine;
-    /// What its submits look at without the lane's lock ([`Hardware::admit`]).
-    type Desk: Send + Sync + 'static;
-
-    /// Are submits admitted one by one ([`Hardware::admit`])?
-    const GATED: bool = false;
-    /// Are some jobs through once they are admitted ([`Hardware::settled`])?
-    const SETTLES: bool = false;
-    /// Is there ever anything to tell the program besides completions ([`Hardware::event`])?
-    const TELLS: bool = true;
-
-    /// Takes jobs, works, completes what is through. When [`Port::is_stopping`], completes everything it has.
-    fn turn(&mut self, port: &mut Port<'_, Self::Engine>) -> Turn;
-
-    /// The context starts. Whatever is to wake its progress engine later does so through `alarm`.
-    ///
-    /// # Errors
-    /// What the start answers; the context stays idle then.
-    fn start(&mut self, alarm: &Arc<Alarm>) -> Result<Begun> {
-        let _ = alarm;
-        Ok(Begun::Running)
-    }
-
-    /// The next thing to tell the program besides completions. Called by progress, between turns.
-    fn event(&mut self, port: &mut Port<'_, Self::Engine>) -> Option<<Self::Engine as Engine>::Event> {
-        let _ = port;
-        None
-    }
-
-    /// Tells the program: inside progress, with nothing held. It may submit, stop, and destroy what is idle.
-    fn tell(core: &'static Core, event: <Self::Engine as Engine>::Event) {
-        let _ = (core, event);
-    }
-
-    /// Would a turn or [`Hardware::event`] find anything? Asked before the program sleeps, after the engine was armed; what
-    /// comes later must ring the alarm.
-    fn is_pending(&mut self) -> bool {
-        false
-    }
-
-    /// Has the program something that must come back before a stopping context may become idle? Asked on its thread, where
-    /// submits and progress are one thread (C).
-    fn is_owed(desk: &Self::Desk) -> bool {
-        let _ = desk;
-        false
-    }
-
-    /// How many tasks the program may add while it runs ([`Core::expand`]).
-    fn expansion(desk: &Self::Desk) -> u32 {
-        let _ = desk;
-        0
-    }
-
-    /// The context is idle from now on: peers are told good-bye, names are given back. It may be started again with
-    /// another hardware.
-    fn idle(&mut self) {}
-
-    /// Before a submit is accepted, on the submitting thread; the lane's lock is not held.
-    ///
-    /// # Errors
-    /// What the submit answers; the task stays the program's.
-    fn admit(desk: &Self::Desk, job: &mut <Self::Engine as Engine>::Job) -> Result<(), Code> {
-        let _ = (desk, job);
-        Ok(())
-    }
-
-    /// The connection that a job needs ends now, as if the peer were gone: a fault that was asked for. False where there is
-    /// none. Between turns.
-    fn sever(&mut self, port: &mut Port<'_, Self::Engine>, job: &<Self::Engine as Engine>::Job) -> bool {
-        let _ = (port, job);
-        false
-    }
-
-    /// Is an admitted job through already, and may it be reported before anything that was admitted later? Asked where
-    /// submits and progress are one thread (C), and only if [`Hardware::SETTLES`]; the job does not come by
-    /// [`Port::take`] then.
-    fn settled(job: &<Self::Engine as Engine>::Job) -> Option<Result<u64, Code>> {
-        let _ = job;
-        None
-    }
-
-    /// What a checked submit refuses beyond that.
-    ///
-    /// # Errors
-    /// What the submit answers, with one log line.
-    fn check(desk: &Self::Desk, job: &<Self::Engine as Engine>::Job) -> Result<()> {
-        let _ = (desk, job);
-        Ok(())
-    }
-}
 
 /// The engine's side of a lane, for one turn.
 #[derive(Debug)]
@@ -132,14 +41,24 @@ pub struct Port<'a, E: Engine> {
 #[derive(Debug)]
 pub struct Ticket<E: Engine> {
     slot: Option<&'static Slot>,
+    /// It came by the lane of what handlers post, and goes back there.
+    posted: bool,
     engine: PhantomData<fn() -> E>,
+}
+
+impl<E: Engine> Ticket<E> {
+    /// Was it posted by a handler? Such a job was neither checked nor admitted.
+    #[inline]
+    pub fn is_posted(&self) -> bool {
+        self.posted
+    }
 }
 
 impl<E: Engine> Port<'_, E> {
     /// The next job that was submitted.
     pub fn take(&mut self) -> Option<Ticket<E>> {
         let slot = self.core.lane().next()?;
-        Some(Ticket { slot: Some(slot), engine: PhantomData })
+        Some(Ticket { slot: Some(slot), posted: false, engine: PhantomData })
     }
 
     /// The job of a ticket.
@@ -157,9 +76,11 @@ impl<E: Engine> Port<'_, E> {
     }
 
     /// The job is through. Its task lands in a later progress.
-    pub fn complete(&mut self, mut ticket: Ticket<E>, result: Result<u64, Code>) {
-        if let Some(slot) = ticket.slot.take() {
-            finish(slot, result);
+    #[inline]
+    pub fn complete(&mut self, ticket: Ticket<E>, result: Result<u64, Code>) {
+        let ticket = ManuallyDrop::new(ticket);
+        if let Some(slot) = ticket.slot {
+            finish(slot, ticket.posted, result);
         }
     }
 
@@ -199,16 +120,29 @@ impl<E: Engine> Port<'_, E> {
         self.core.silence(!on);
     }
 
+    /// How many tasks are through, modulo 2^32.
+    pub fn through(&self) -> u32 {
+        self.core.lane().landed().0
+    }
+
+    /// How many of those the program was told of.
+    pub fn reported(&self) -> u32 {
+        self.core.lane().landed().1
+    }
+
     /// Tasks in flight only wait for what rings the alarm: no worker has to look after them.
     pub fn rely_on_alarm(&mut self, on: bool) {
         self.core.rely_on_alarm(on);
     }
 }
 
-fn finish(slot: &'static Slot, result: Result<u64, Code>) {
+#[inline(always)]
+fn finish(slot: &'static Slot, posted: bool, result: Result<u64, Code>) {
     slot.finish(result);
     let core = slot.context();
-    if !core.lane().complete(slot) {
+    if posted && let Some(outbox) = core.outbox() {
+        outbox.lane.publish(slot);
+    } else if !core.lane().complete(slot) {
         core.work().came_back(slot);
     }
 }
@@ -217,7 +151,7 @@ impl<E: Engine> Drop for Ticket<E> {
     fn drop(&mut self) {
         if let Some(slot) = self.slot.take() {
             log::error!(target: "softdpu::task", "{} task {slot:p}: the engine lost it", E::INFO.name);
-            finish(slot, Err(Code::Unexpected));
+            finish(slot, self.posted, Err(Code::Unexpected));
         }
     }
 }
@@ -227,9 +161,11 @@ pub struct Peered<H: Hardware> {
     hardware: ProtocolCell<H>,
     desk: H::Desk,
     alarm: Arc<Alarm>,
+    /// Rust: who gets tasks that were posted.
+    deliver: ProtocolCell<Option<Deliver<H::Engine>>>,
 }
 
-// SAFETY: the hardware is touched by the holder of the lane's lock alone.
+// SAFETY: the hardware is touched by the holder of the lane's lock alone, `deliver` by the landing side alone.
 unsafe impl<H: Hardware> Sync for Peered<H> {}
 
 impl<H: Hardware> core::fmt::Debug for Peered<H> {
@@ -241,7 +177,14 @@ impl<H: Hardware> core::fmt::Debug for Peered<H> {
 impl<H: Hardware> Peered<H> {
     /// The hardware, and what its submits look at.
     pub fn new(hardware: H, desk: H::Desk) -> Box<Peered<H>> {
-        Box::new(Peered { hardware: ProtocolCell::new(hardware), desk, alarm: Alarm::new() })
+        Peered::with_handlers(hardware, desk, None)
+    }
+
+    /// The same, for engines that look for what handlers post ([`Port::take_posted`]): tasks that were posted go through
+    /// `deliver`; without one nobody gets them.
+    pub fn with_handlers(hardware: H, desk: H::Desk, deliver: Option<Deliver<H::Engine>>) -> Box<Peered<H>> {
+        let (hardware, deliver) = (ProtocolCell::new(hardware), ProtocolCell::new(deliver));
+        Box::new(Peered { hardware, desk, alarm: Alarm::new(), deliver })
     }
 
     /// Runs `f` on the hardware, for the holder of the lane's lock; a panic stops the context.
@@ -281,6 +224,13 @@ impl<H: Hardware> Work for Peered<H> {
         // SAFETY: the task was submitted and the engine has not taken it: its job is the lane's holder's.
         let job = unsafe { &*slot.job::<JobOf<H>>() };
         self.guarded(core, |hardware, port| hardware.sever(port, job)).unwrap_or(false)
+    }
+    fn touches(&self, slot: &Slot, tell: Tell<'_>) {
+        // SAFETY: as for `kind`.
+        H::touches(&self.desk, unsafe { &*slot.job::<JobOf<H>>() }, tell);
+    }
+    fn cut(&self, core: &'static Core, on: bool) {
+        self.guarded(core, |hardware, _| hardware.cut(on));
     }
     fn is_booked(&self) -> bool {
         H::GATED
@@ -329,10 +279,16 @@ impl<H: Hardware> Work for Peered<H> {
     fn discard(&self, slot: &Slot) {
         drop(empty::<H::Engine>(slot));
     }
-    fn handle(&self, _: &'static Core, slot: &'static Slot) {
-        // Posted without a handler: the result is nobody's.
-        self.discard(slot);
-        slot.flight.set(crate::flight::FREE);
+    fn handle(&self, core: &'static Core, slot: &'static Slot) {
+        // SAFETY: landing side; handlers cannot call progress, so this is not re-entered.
+        self.deliver.with(|deliver| match unsafe { &mut *deliver } {
+            Some(deliver) => hand_back(core, slot, deliver),
+            // Posted without a handler: the result is nobody's.
+            None => {
+                self.discard(slot);
+                slot.flight.set(crate::flight::FREE);
+            }
+        });
     }
 
     fn turn(&self, core: &'static Core) -> bool {

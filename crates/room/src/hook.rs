@@ -5,7 +5,7 @@
 //! engine with a task for that.
 #![expect(unsafe_code, reason = "the hook is kept as an address")]
 
-use crate::context::Core;
+use crate::context::{Core, State};
 use crate::engine::EngineInfo;
 use crate::flight;
 use crate::pe::Pe;
@@ -69,6 +69,20 @@ impl Core {
     }
 }
 
+impl Core {
+    /// The end of a helper that has nothing in flight, also inside callbacks of others. Its hook is not on the stack.
+    ///
+    /// # Errors
+    /// InUse, when something does fly.
+    pub fn dissolve(&'static self) -> Result<()> {
+        self.set_state(State::Stopping);
+        if let Some(pe) = self.engine() {
+            pe.settle(self);
+        }
+        self.destroy()
+    }
+}
+
 impl Slot {
     /// Is it allocated, and not in flight?
     pub fn is_held(&self) -> bool {
@@ -82,6 +96,7 @@ impl Pe {
     #[inline(never)]
     pub(crate) fn hand_over(&'static self, core: &'static Core, slot: &'static Slot) -> Visit {
         if slot.flight.is_here(flight::ORPHAN) {
+            core.tell_forgotten(slot);
             core.recycle(slot);
             return if self.settle(core) { Visit::Reported } else { Visit::Worked };
         }
@@ -99,8 +114,12 @@ impl Pe {
         let idle = !core.is_running() && self.settle(core);
         match stopped || told || idle {
             true => Visit::Reported,
-            // A helper that comes by again and again must not keep the others from working.
-            false if core.info().tasks.is_empty() => Visit::Nothing,
+            // A helper that comes by again and again must not keep the others from working. It stays in the ring for now:
+            // the hook may have ended other helpers, the one before it among them.
+            false if core.info().tasks.is_empty() => {
+                core.idle_visits.store(0, Ordering::Relaxed);
+                Visit::Nothing
+            }
             false => Visit::Worked,
         }
     }

@@ -7,8 +7,10 @@
 //! spend no instruction on it.
 
 use crate::context::Core;
-use crate::engine::EngineInfo;
+use crate::engine::{EngineInfo, Work as _};
 use crate::gate::Gate;
+use crate::slot::Slot;
+use crate::touch::Tell;
 use core::fmt::Debug;
 use softdpu_status::Code;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -159,6 +161,12 @@ pub trait Observer: Debug + Send + Sync {
         self.landed(task, Ok(value), true);
     }
 
+    /// It has ended, and nobody learns how it went: its callback was to be called, but the program has freed it since (C), or
+    /// its future was dropped while it flew, and its context runs (Rust).
+    fn forgotten(&self, task: &TaskId) {
+        let _ = task;
+    }
+
     /// The callback or handler returned. The task may be flying again, or gone.
     fn returned(&self, task: &TaskId) {
         let _ = task;
@@ -174,6 +182,7 @@ pub trait Observer: Debug + Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
     pub(crate) gate: &'a Gate,
+    pub(crate) slot: &'a Slot,
     pub(crate) id: TaskId,
 }
 
@@ -192,6 +201,11 @@ impl<'a> Task<'a> {
     pub fn kind(&self) -> Option<(usize, &'static str)> {
         let kind = usize::from(self.id.kind);
         Some((kind, self.context().engine().tasks.get(kind)?))
+    }
+
+    /// Tells what memory and which peers it is about. Inside [`Decider::admit`] and [`Decider::submitted`].
+    pub fn touches(&self, tell: Tell<'_>) {
+        self.gate.touches(self.slot, tell);
     }
 }
 
@@ -259,6 +273,12 @@ pub trait Decider: Debug + Send + Sync {
         true
     }
 
+    /// Is the link of the context's device down, so that what arrives over it is lost? Asked when the context is visited.
+    fn is_cut(&self, context: &Context<'_>) -> bool {
+        let _ = context;
+        false
+    }
+
     /// A task is to be taken from the pool of its kind (C).
     ///
     /// # Errors
@@ -297,6 +317,12 @@ pub fn observe(observer: Arc<dyn Observer>) {
 /// Has a decider asked for contexts that start from now on.
 pub fn decide(decider: Arc<dyn Decider>) {
     INSTALLED.write().unwrap_or_else(PoisonError::into_inner).deciders.push(decider);
+}
+
+/// Are contexts that start from now on looked at, or decided upon?
+pub fn is_any_installed() -> bool {
+    let installed = INSTALLED.read().unwrap_or_else(PoisonError::into_inner);
+    !installed.observers.is_empty() || !installed.deciders.is_empty()
 }
 
 /// Those installed now.

@@ -122,6 +122,10 @@ impl<H: Compute> Work for Computed<H> {
         None
     }
 
+    fn touches(&self, slot: &Slot, tell: crate::touch::Tell<'_>) {
+        self.hardware.touches(self.shared_job(slot), tell);
+    }
+
     fn together(&self) -> usize {
         self.hardware.together().clamp(1, MOST_TOGETHER)
     }
@@ -206,21 +210,37 @@ impl<H: Compute> Work for Computed<H> {
     }
 
     fn handle(&self, core: &'static Core, slot: &'static Slot) {
-        let job = empty::<H::Engine>(slot);
-        let result = slot.outcome();
-        // From here on the slot holds no job; it is free again even if the handler unwinds.
-        let mut place = Place { slot, keep: false };
-        slot.flight.set(flight::HELD);
+        let (job, result) = (empty::<H::Engine>(slot), slot.outcome());
+        let place = Place::held(slot);
         let mut outbox = Outbox { core, only_here: PhantomData, engine: PhantomData };
         // SAFETY: landing side; handlers cannot call progress, so this is not re-entered.
         let next = self.handlers.with(|h| H::deliver(unsafe { &mut *h }, job, result, &mut outbox));
-        if let Some(job) = next
-            && let Some(bench) = core.outbox().filter(|_| core.is_running())
-        {
-            place.keep = true;
-            fill::<H::Engine>(slot, job);
-            core.launch(slot, &bench.lane);
-        }
+        again::<H::Engine>(core, place, next);
+    }
+}
+
+/// Who gets landed jobs of a context's tasks that were posted: the job, its result, and where to post more. Gives a job
+/// that is to fly again in the same slot, or nothing.
+pub type Deliver<E> =
+    Box<dyn FnMut(<E as Engine>::Job, Result<u64>, &mut Outbox<'_, E>) -> Option<<E as Engine>::Job> + Send>;
+
+/// Lands a task that goes to a handler: landing side.
+pub(crate) fn hand_back<E: Engine>(core: &'static Core, slot: &'static Slot, deliver: &mut Deliver<E>) {
+    let (job, result) = (empty::<E>(slot), slot.outcome());
+    let place = Place::held(slot);
+    let mut outbox = Outbox { core, only_here: PhantomData, engine: PhantomData };
+    again::<E>(core, place, deliver(job, result, &mut outbox));
+}
+
+/// What a handler gave back flies again in the place of its task.
+#[inline(always)]
+fn again<E: Engine>(core: &'static Core, mut place: Place, next: Option<E::Job>) {
+    if let Some(job) = next
+        && let Some(bench) = core.outbox().filter(|_| core.is_running())
+    {
+        place.keep = true;
+        fill::<E>(place.slot, job);
+        core.launch(place.slot, &bench.lane);
     }
 }
 
@@ -228,6 +248,16 @@ impl<H: Compute> Work for Computed<H> {
 struct Place {
     slot: &'static Slot,
     keep: bool,
+}
+
+impl Place {
+    /// From here on the slot holds no job; it is free again even if the handler unwinds.
+    #[inline(always)]
+    fn held(slot: &'static Slot) -> Place {
+        let place = Place { slot, keep: false };
+        slot.flight.set(flight::HELD);
+        place
+    }
 }
 
 impl Drop for Place {

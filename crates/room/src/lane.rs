@@ -375,6 +375,11 @@ impl Lane {
         true
     }
 
+    /// Lock holder, unordered engines: tasks that may be reported, and those that were (modulo 2^32).
+    pub(crate) fn landed(&self) -> (u32, u32) {
+        (self.land.back_tail.load(Ordering::Relaxed), self.land.head.load(Ordering::Acquire))
+    }
+
     /// Lock holder, unordered engines: this task may be reported.
     #[inline(always)]
     pub(crate) fn publish(&self, slot: &'static Slot) {

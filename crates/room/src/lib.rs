@@ -48,6 +48,7 @@ pub mod slot;
 pub mod sync;
 pub mod sys;
 pub mod task;
+pub mod touch;
 pub mod typed;
 
 // The loom models compile these as public modules.
@@ -64,6 +65,7 @@ mod lock;
 #[allow(unreachable_pub, reason = "shared with the loom models")]
 mod parts;
 mod progress;
+mod signal;
 mod streak;
 mod waiters;
 mod watch;

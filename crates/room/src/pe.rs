@@ -3,110 +3,17 @@
 //! Contexts with work form a ring; those that had none for a while leave it, so an empty progress looks at nothing and a
 //! thousand idle contexts cost nothing. A submit brings its context back.
 
-use crate::arm::Arm;
 use crate::board::Board;
 use crate::context::{Core, State, active};
 use crate::ending::{bury, membership};
 use crate::handle::{core_ref, own32};
 use crate::streak::Streak;
 use crate::sync::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering, heavy_barrier};
-use rustix::event::{EventfdFlags, eventfd};
-use softdpu_link::doorbell::Doorbell;
 use softdpu_memory::handle::Head;
 use softdpu_status::{Code, Error, Result};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
-/// The event descriptor of a progress engine, and whether somebody waits for it.
-#[derive(Debug)]
-pub struct Signal {
-    arm: Arm,
-    fd: OwnedFd,
-    /// For peers in other processes, once one is to be invited.
-    bell: OnceLock<Doorbell>,
-}
-
-impl Signal {
-    fn new() -> Result<Signal> {
-        let fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|e| {
-            log::error!(target: "softdpu::pe", "no event descriptor: {e}");
-            Error::new(Code::OperatingSystem, "no event descriptor")
-        })?;
-        Ok(Signal { arm: Arm::new(), fd, bell: OnceLock::new() })
-    }
-
-    /// The doorbell through which peers in other processes wake whoever sleeps on the descriptor. Called before the first
-    /// of them is invited, on the thread that owns the engine.
-    ///
-    /// # Errors
-    /// NoMemory, OperatingSystem.
-    pub fn doorbell(&self) -> Result<&Doorbell> {
-        if let Some(bell) = self.bell.get() {
-            return Ok(bell);
-        }
-        let fd = self.fd.try_clone().map_err(|e| {
-            log::error!(target: "softdpu::pe", "no descriptor for the doorbell of a progress engine: {e}");
-            Error::new(Code::OperatingSystem, "no descriptor")
-        })?;
-        let bell = Doorbell::with_event(fd)?;
-        Ok(self.bell.get_or_init(|| bell))
-    }
-
-    /// Asks for a signal; what is published after this, here or by a peer, signals.
-    fn arm(&self) {
-        if let Some(bell) = self.bell.get() {
-            bell.arm();
-        }
-        self.arm.arm();
-    }
-
-    fn disarm(&self) {
-        if let Some(bell) = self.bell.get() {
-            bell.arm_word().store(0, Ordering::Relaxed);
-        }
-        self.arm.disarm();
-    }
-
-    /// Is somebody waiting?
-    #[inline]
-    pub(crate) fn is_armed(&self) -> bool {
-        self.arm.is_armed()
-    }
-
-    /// Makes the descriptor readable, once per arming.
-    pub(crate) fn raise(&self) {
-        self.disarm();
-        self.signal();
-    }
-
-    fn signal(&self) {
-        if self.bell.get().is_some() {
-            // Peers have the descriptor, and could make it one that blocks.
-            softdpu_link::doorbell::signal(self.fd.as_fd());
-        } else {
-            // The counter cannot overflow in any real time; a full one is readable anyway.
-            let _ = rustix::io::write(&self.fd, &1u64.to_ne_bytes());
-        }
-    }
-
-    /// Something was published: wake whoever waits.
-    #[inline]
-    pub(crate) fn published(&self) {
-        if self.arm.published() {
-            self.signal();
-        }
-    }
-
-    fn drain(&self) {
-        softdpu_link::doorbell::drain(self.fd.as_fd());
-    }
-}
-
-impl AsFd for Signal {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
-    }
-}
+pub use crate::signal::Signal;
 
 /// A progress engine. Belongs to one thread at a time; only [`Signal`] and the inbox are for others.
 #[derive(Debug)]
@@ -216,9 +123,9 @@ impl Pe {
         self.mode.store(mode, Ordering::Relaxed);
     }
 
-    /// Tasks in flight over all contexts.
+    /// Tasks in flight over all contexts; those of helpers are no business of the program.
     pub fn in_flight(&self) -> usize {
-        self.connected().iter().map(|c| c.in_flight() as usize).sum()
+        self.connected().iter().filter(|c| !c.info().tasks.is_empty()).map(|c| c.in_flight() as usize).sum()
     }
 
     /// Puts a context into the ring, to be visited last. Owner thread.
@@ -337,15 +244,25 @@ impl Pe {
     /// Asks for a signal when there is something to progress. True when there is something already (the descriptor is
     /// readable then, too).
     pub fn arm(&self) -> bool {
-        self.signal.drain();
-        self.adopt();
-        self.rest_all();
-        self.signal.arm();
-        let pending = self.has_work();
+        let pending = self.arm_quietly();
         if pending {
             self.signal.raise();
         }
         pending
+    }
+
+    /// As [`Pe::arm`], for who sleeps here: the descriptor says nothing of what is there already.
+    pub(crate) fn arm_quietly(&self) -> bool {
+        self.signal.clean();
+        self.adopt();
+        self.rest_all();
+        self.signal.arm();
+        self.has_work()
+    }
+
+    /// Who slept here is awake. If it `rang`, the descriptor becomes unreadable.
+    pub(crate) fn awake(&self, rang: bool) {
+        self.signal.awake(rang);
     }
 
     /// No more signals; the descriptor becomes unreadable.

@@ -180,20 +180,29 @@ impl ProgressEngine {
         if landed > 0 {
             return Ok(landed);
         }
-        let slept = if self.arm()? { self.sleep(timeout) } else { Ok(()) };
-        self.pe.disarm();
-        slept?;
+        self.doze(timeout, || false)?;
         Ok(self.progress())
     }
 
-    fn sleep(&self, timeout: Option<Duration>) -> Result<()> {
+    /// Sleeps until there is something to progress, unless there is something already or `awake` says so. It is asked once
+    /// whatever wakes it would ring.
+    fn doze(&self, timeout: Option<Duration>, awake: impl FnOnce() -> bool) -> Result<()> {
+        let pending = self.pe.arm_quietly();
+        let slept = if awake() || pending { Ok(false) } else { self.sleep(timeout) };
+        self.pe.awake(slept.unwrap_or(true));
+        slept.map(drop)
+    }
+
+    /// True: something rang, or may have.
+    fn sleep(&self, timeout: Option<Duration>) -> Result<bool> {
         let limit = timeout.map(|t| Timespec {
             tv_sec: i64::try_from(t.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: t.subsec_nanos().into(),
         });
         let mut fds = [PollFd::new(self.pe.signal(), PollFlags::IN)];
         match poll(&mut fds, limit.as_ref()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Ok(ready) => Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => Ok(true),
             Err(e) => {
                 log::error!(target: "softdpu::pe", "sleeping on the event descriptor failed: {e}");
                 Err(Error::new(Code::OperatingSystem, "sleeping failed"))
@@ -246,7 +255,7 @@ impl ProgressEngine {
             }
             idle += 1;
             if idle > PATIENCE {
-                self.doze(&alarm);
+                self.doze_until(&alarm);
             } else {
                 core::hint::spin_loop();
             }
@@ -254,14 +263,15 @@ impl ProgressEngine {
     }
 
     /// Sleeps until there is something to progress or the alarm rings.
-    fn doze(&mut self, alarm: &Alarm) {
-        let may_sleep = self.arm().unwrap_or(false);
-        alarm.asleep.store(true, Ordering::SeqCst);
-        if may_sleep && !alarm.rung.load(Ordering::SeqCst) && self.sleep(None).is_err() {
+    fn doze_until(&mut self, alarm: &Alarm) {
+        let dozed = self.doze(None, || {
+            alarm.asleep.store(true, Ordering::SeqCst);
+            alarm.rung.load(Ordering::SeqCst)
+        });
+        if dozed.is_err() {
             std::thread::yield_now();
         }
         alarm.asleep.store(false, Ordering::Relaxed);
-        self.pe.disarm();
     }
 }
 

@@ -208,6 +208,7 @@ impl<E: Engine> Context<E> {
             return Err(Rejected { error, back: task });
         }
         let Some(slot) = self.core.bench().free_slot() else {
+            self.core.tell_full();
             let error = Error::new(Code::Full, "all tasks are in flight; progress, then try again");
             return Err(Rejected { error, back: task });
         };

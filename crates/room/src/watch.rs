@@ -7,7 +7,7 @@
 //!
 //! Nothing here allocates, locks or calls the system per task.
 
-mod report;
+pub(crate) mod report;
 mod work;
 
 use crate::context::Core;
@@ -111,6 +111,12 @@ impl Watch {
         self.each(|o| o.refused(task, code));
     }
 
+    /// A task was refused that had no place.
+    pub(crate) fn full(&self) {
+        let (context, number) = (self.number, self.next_number());
+        self.refused(&TaskId { context, kind: TaskId::NO_KIND, number, address: 0 }, Code::Full);
+    }
+
     #[inline(always)]
     pub(crate) fn submitted(&self, task: &TaskId) {
         self.each(|o| o.submitted(task));
@@ -134,6 +140,10 @@ impl Watch {
 
     pub(crate) fn delivered(&self, task: &TaskId) {
         self.each(|o| o.delivered(task));
+    }
+
+    pub(crate) fn forgotten(&self, task: &TaskId) {
+        self.each(|o| o.forgotten(task));
     }
 
     #[inline(always)]

@@ -5,6 +5,7 @@
 //! program through an [`Alarm`].
 
 use crate::context::{Core, State};
+use crate::lane::Lane;
 use crate::pe::Pe;
 use crate::sync::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -73,14 +74,14 @@ impl Core {
 
     /// Engines with peers or waits: must a worker look after the tasks?
     pub(crate) fn needs_turns(&self) -> bool {
-        self.lane().has_queued() || self.in_flight() != 0 && self.wishes.alarmed.load(Ordering::Relaxed) == 0
+        self.lanes().any(Lane::has_queued)
+            || self.in_flight() != 0 && self.wishes.alarmed.load(Ordering::Relaxed) == 0
     }
 
     /// Engines with peers or waits: would a visit find something?
     pub(crate) fn needs_turn(&'static self) -> bool {
         self.wishes.state.load(Ordering::Acquire) != 0
-            || self.lane().front().is_some()
-            || self.lane().has_queued()
+            || self.lanes().any(|lane| lane.front().is_some() || lane.has_queued())
             || self.state() == State::Stopping && (self.in_flight() != 0 || self.may_idle())
             || self.work().is_pending(self)
     }
@@ -99,10 +100,14 @@ impl Core {
         }
     }
 
-    #[cold]
     #[inline(never)]
     fn rouse_peers(&'static self) {
-        crate::sync::fence(Ordering::SeqCst);
+        // Whoever arms has a barrier for both, where there is one that reaches here (`Signal::arm`).
+        if crate::sync::is_asymmetric() {
+            crate::sync::light_barrier();
+        } else {
+            crate::sync::fence(Ordering::SeqCst);
+        }
         if self.engine().is_some_and(|pe| pe.signal.is_armed()) {
             self.work().rouse();
         }

@@ -1,5 +1,6 @@
 //! What a function's end of the channel can do.
 
+use crate::streams::Role;
 use softdpu_card::{Feature, Function};
 use softdpu_status::{Code, Error, Result};
 
@@ -67,6 +68,14 @@ impl Caps {
             return Ok(caps);
         }
         Err(Error::new(Code::NotSupported, "the device has no channel between host and card"))
+    }
+
+    /// Can producers, or consumers, run here?
+    pub(crate) fn has(&self, role: Role) -> bool {
+        match role {
+            Role::Producer => self.producer,
+            Role::Consumer => self.consumer,
+        }
     }
 
     /// Received messages that may wait when the program says nothing.

@@ -14,6 +14,7 @@ use softdpu_memory::device::Device;
 use softdpu_room::context::Core;
 use softdpu_room::engine::Work;
 use softdpu_room::hardware::{Alarm, Begun, Hardware, Peered, Port, Turn};
+use softdpu_room::touch::Tell;
 use softdpu_status::{Code, Error, Result};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,7 +52,7 @@ impl Found {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn set(&self, connection: Option<Arc<Connection>>) {
+    pub(crate) fn set(&self, connection: Option<Arc<Connection>>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = connection;
     }
 }
@@ -176,6 +177,7 @@ impl Hardware for Client {
     type Engine = ComchClient;
     type Desk = Arc<Store>;
     const GATED: bool = true;
+    const SETTLES: bool = true;
 
     fn start(&mut self, alarm: &Arc<Alarm>) -> Result<Begun> {
         let todo = Todo::new(alarm.clone());
@@ -264,6 +266,14 @@ impl Hardware for Client {
 
     fn sever(&mut self, _: &mut Port<'_, ComchClient>, job: &SendJob) -> bool {
         job.sever()
+    }
+
+    fn touches(_: &Arc<Store>, job: &SendJob, tell: Tell<'_>) {
+        job.touches(tell);
+    }
+
+    fn settled(job: &SendJob) -> Option<Result<u64, Code>> {
+        job.fate.result()
     }
 
     fn admit(store: &Arc<Store>, job: &mut SendJob) -> Result<(), Code> {

@@ -4,6 +4,8 @@
 //! message is in the ring when its submit returns, and a consumer of another thread announces itself.
 
 mod carry;
+mod direct;
+mod real;
 mod state;
 
 use crate::event::Post;
@@ -12,8 +14,8 @@ use crate::layout::{ACCEPTED, SERVER, Shape, TAKEN_BY_CLIENT, TAKEN_BY_SERVER, T
 use crate::outlet::{Outlet, Sent};
 use crate::ready::Ready;
 use crate::store::Store;
-use crate::streams::{Carrier, Member, Role, Streams};
-use crate::sync::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use crate::streams::Streams;
+use crate::sync::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use crate::todo::Todo;
 use softdpu_link::{LineHandle, Receiver, Ringer, Segment, Sender};
 use softdpu_memory::device::Device;
@@ -53,6 +55,8 @@ pub struct Connection {
     pub(crate) paused: AtomicBool,
     /// For the face: what it knows the connection by.
     face: AtomicUsize,
+    /// Messages that were sent without a task since one was back.
+    without_task: AtomicU32,
 }
 
 /// What a connection is made of.
@@ -109,6 +113,7 @@ impl Connection {
             received: [AtomicU64::new(0), AtomicU64::new(0)],
             paused: AtomicBool::new(false),
             face: AtomicUsize::new(0),
+            without_task: AtomicU32::new(0),
         });
         connection.streams.listen(connection.todo.alarm());
         crate::report::list(&connection);
@@ -170,30 +175,6 @@ impl Connection {
         self.face.store(face, Ordering::Relaxed);
     }
 
-    /// A new producer's place.
-    ///
-    /// # Errors
-    /// BadState (not established, or over), NoMemory (as many as one end may have).
-    pub fn producer(self: &Arc<Self>) -> Result<Member> {
-        self.member(Role::Producer)
-    }
-
-    /// A new consumer's place.
-    ///
-    /// # Errors
-    /// As [`Connection::producer`].
-    pub fn consumer(self: &Arc<Self>) -> Result<Member> {
-        self.member(Role::Consumer)
-    }
-
-    fn member(self: &Arc<Self>, role: Role) -> Result<Member> {
-        if !self.is_up() {
-            log::error!(target: crate::LOG, "{role:?} on a connection that is {:?}, must be Up", self.phase());
-            return Err(Error::new(Code::BadState, "the connection is not established"));
-        }
-        Member::new(self.clone(), role)
-    }
-
     /// Something was published: wakes the peer if it sleeps or goes by marks.
     #[inline]
     fn published(&self) {
@@ -230,10 +211,16 @@ impl Connection {
             sent
         });
         if sent == Sent::Now {
-            self.streams.say();
-            self.published();
+            self.said();
         }
         sent
+    }
+
+    /// A message is in the ring.
+    #[inline]
+    fn said(&self) {
+        self.streams.say();
+        self.published();
     }
 
     /// Sends a record that is no message.
@@ -326,6 +313,16 @@ impl Connection {
         self.gone.store(true, Ordering::Release);
         self.todo.look_at(self.seat);
         self.streams.ring_all();
+    }
+
+    /// Ends the connection, as if the peer were gone; false when it is gone already.
+    pub(crate) fn sever(&self) -> bool {
+        let live = !self.is_lost();
+        if live {
+            self.hang_up();
+            self.lose();
+        }
+        live
     }
 
     /// Has the peer hung up or died?

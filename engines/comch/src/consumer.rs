@@ -17,6 +17,7 @@ use softdpu_memory::{Export, Memory};
 use softdpu_room::context::State;
 use softdpu_room::engine::Work;
 use softdpu_room::hardware::{Alarm, Begun, Hardware, Peered, Port, Ticket, Turn};
+use softdpu_room::touch::{self, Tell};
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
 
@@ -326,6 +327,15 @@ impl Hardware for Consumer {
             self.setup.member.carrier().retract(id);
         }
         self.setup.member.idle();
+    }
+
+    fn sever(&mut self, _: &mut Port<'_, ComchConsumer>, _: &ReceiveJob) -> bool {
+        self.setup.member.carrier().sever()
+    }
+
+    fn touches(desk: &Arc<Desk>, job: &ReceiveJob, tell: Tell<'_>) {
+        touch::destination(job.dst, tell);
+        touch::process(desk.member.carrier().peer(), tell);
     }
 
     fn admit(desk: &Arc<Desk>, job: &mut ReceiveJob) -> Result<(), Code> {

@@ -6,6 +6,7 @@ use crate::consumer::{Consumer, ConsumerSetup, ReceiveJob};
 use crate::event::{Event, Listener};
 use crate::layout::Terms;
 use crate::producer::{ProduceJob, Producer};
+use crate::real::{self, RealHardware};
 use crate::send::SendJob;
 use crate::server::{Server, ServerSetup};
 use crate::streams::Member;
@@ -87,7 +88,11 @@ impl Engine for ComchServer {
     fn build(device: &Arc<Device>, config: Option<ServerSetup>) -> Result<(Box<dyn Work>, u32)> {
         let Some(setup) = config else { return missing() };
         let tasks = setup.ends.tasks;
-        Ok((Server::work(device, setup)?, tasks))
+        let work = match real::channels_of(device)? {
+            Some(channels) => RealHardware::<ComchServer>::server(channels, device, setup)?,
+            None => Server::work(device, setup)?,
+        };
+        Ok((work, tasks))
     }
 }
 
@@ -110,7 +115,11 @@ impl Engine for ComchClient {
     fn build(device: &Arc<Device>, config: Option<ClientSetup>) -> Result<(Box<dyn Work>, u32)> {
         let Some(setup) = config else { return missing() };
         let tasks = setup.ends.tasks;
-        Ok((Client::work(device, setup)?, tasks))
+        let work = match real::channels_of(device)? {
+            Some(channels) => RealHardware::<ComchClient>::client(channels, device, setup),
+            None => Client::work(device, setup)?,
+        };
+        Ok((work, tasks))
     }
 }
 

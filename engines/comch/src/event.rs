@@ -43,6 +43,11 @@ pub trait Listener: Send + Sync + 'static {
     fn message(&self, core: &'static Core, connection: &Arc<Connection>, message: Message)
     -> Option<Message>;
 
+    /// No memory for messages is left: puts what it has into `free`, which is empty.
+    fn refill(&self, free: &mut Vec<Message>) {
+        let _ = free;
+    }
+
     /// Does it want messages? Those that nobody wants are dropped.
     fn wants_messages(&self) -> bool {
         true
@@ -90,10 +95,13 @@ impl Post {
     /// Memory for the next message.
     #[inline]
     pub(crate) fn take(&self) -> Message {
-        match self.free.with(Vec::pop) {
-            Some(message) => message,
-            None => Message::with(self.size),
-        }
+        let spare = self.free.with(|free| {
+            if free.is_empty() {
+                self.listener.refill(free);
+            }
+            free.pop()
+        });
+        spare.unwrap_or_else(|| Message::with(self.size))
     }
 
     /// Tells the program.

@@ -5,6 +5,12 @@ use crate::sync::Ordering;
 use softdpu_link::{Broken, Front, Receiver, Segment};
 use std::sync::Arc;
 
+const LINE: usize = 64;
+/// How far ahead lines are asked for: until one comes from the sender's processor, so many messages go through.
+const AHEAD: usize = 8 * LINE;
+/// Messages of which each brings no more than one more line into reach.
+const SHORT: usize = LINE;
+
 /// Reads what the peer sends, and tells it what was taken.
 #[derive(Debug)]
 pub(crate) struct Inlet {
@@ -45,7 +51,12 @@ impl Inlet {
     /// What is at the front.
     #[inline]
     pub(crate) fn front(&mut self) -> Result<Option<Front>, Broken> {
-        self.receiver.front()
+        let looks = !self.receiver.has_more();
+        let front = self.receiver.front();
+        if looks {
+            self.receiver.expect(LINE, AHEAD);
+        }
+        front
     }
 
     /// Copies the message at the front.
@@ -78,6 +89,10 @@ impl Inlet {
     #[inline]
     pub(crate) fn pop(&mut self, front: Front) -> bool {
         let told = self.receiver.pop();
+        if front.len <= SHORT {
+            // What has come into reach with this one gone.
+            self.receiver.expect(AHEAD - LINE, AHEAD);
+        }
         if front.tag == tag::MESSAGE {
             self.taken += 1;
             self.bytes += front.len as u64;

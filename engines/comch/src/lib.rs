@@ -22,6 +22,7 @@
 //! | `server/seats.rs`, `ready.rs` | many connections, looked at only where there is something to hear |
 //! | `talk.rs` | one connection in the hands of its hardware |
 //! | `connection.rs` | one connection, as everybody at one end shares it |
+//! | `connection/direct.rs` | messages that need no task |
 //! | `outlet.rs`, `inlet.rs`, `store.rs` | its sending and its receiving half; where messages wait |
 //! | `layout.rs`, `wire.rs`, `place.rs` | its segment, packets of the handshake, names |
 //! | `pace.rs` | how often to look for what a peer sends |
@@ -31,6 +32,7 @@
 //! | `producer.rs`, `consumer.rs` | their hardware |
 //! | `receives.rs`, `rings.rs` | the segment between them |
 //! | `msgq.rs` | producers and consumers without a connection |
+//! | `real.rs`, `real/` | servers and clients whose messages a real card carries |
 //! | `face.rs`, `face/` | the Rust face |
 
 mod bell;
@@ -52,6 +54,7 @@ mod pace;
 mod place;
 mod producer;
 mod ready;
+pub mod real;
 mod receives;
 mod remote;
 mod report;

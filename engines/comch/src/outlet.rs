@@ -92,6 +92,12 @@ impl Outlet {
         self.sent
     }
 
+    /// Counts a message that went another way.
+    pub(crate) fn count(&mut self, bytes: usize) {
+        self.sent += 1;
+        self.sent_bytes += bytes as u64;
+    }
+
     /// What the peer broke, if it did.
     pub(crate) fn broken(&self) -> Option<Broken> {
         self.broken
@@ -128,21 +134,30 @@ impl Outlet {
     /// Sends a message: its bytes are copied on return, whatever comes of it.
     #[inline]
     pub(crate) fn send(&mut self, bytes: &[u8], store: &Store) -> Sent {
+        match self.send_now(bytes) {
+            Some(sent) => sent,
+            None => self.put_off(bytes, store),
+        }
+    }
+
+    /// Sends a message if there is room.
+    #[inline]
+    pub(crate) fn send_now(&mut self, bytes: &[u8]) -> Option<Sent> {
         if bytes.len() > self.peer.msg as usize {
-            return Sent::Never(Code::TooBig);
+            return Some(Sent::Never(Code::TooBig));
         }
         if self.closed || self.broken.is_some() {
-            return Sent::Never(Code::ConnectionReset);
+            return Some(Sent::Never(Code::ConnectionReset));
         }
         if self.waiting.is_empty() && self.has_credit() {
             let pushed = self.sender.push(tag::MESSAGE, &[bytes]);
             if self.heard(pushed) {
                 self.sent += 1;
                 self.sent_bytes += bytes.len() as u64;
-                return Sent::Now;
+                return Some(Sent::Now);
             }
         }
-        self.put_off(bytes, store)
+        None
     }
 
     #[cold]

@@ -19,6 +19,7 @@ use softdpu_memory::view::{check_room, check_source};
 use softdpu_room::biased::Biased;
 use softdpu_room::engine::Work;
 use softdpu_room::hardware::{Alarm, Begun, Hardware, Peered, Port, Ticket, Turn};
+use softdpu_room::touch::{self, Tell};
 use softdpu_status::{Code, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -365,6 +366,15 @@ impl Hardware for Producer {
         }
         self.mover.visit(Mover::give_up);
         self.member.idle();
+    }
+
+    fn sever(&mut self, _: &mut Port<'_, ComchProducer>, _: &ProduceJob) -> bool {
+        self.member.carrier().sever()
+    }
+
+    fn touches(mover: &Arc<Biased<Mover>>, job: &ProduceJob, tell: Tell<'_>) {
+        touch::source(job.src, tell);
+        touch::process(mover.visit(|mover| mover.member.carrier().peer()), tell);
     }
 
     fn settled(job: &ProduceJob) -> Option<Result<u64, Code>> {

@@ -1,8 +1,10 @@
 //! The task that sends a message, of servers and clients.
 
+use crate::connection::Connection;
 use crate::lent::{Handle, LentBytes, LentConnection};
 use crate::outlet::Sent;
 use crate::store::Store;
+use softdpu_room::touch::{self, Tell};
 use softdpu_status::Code;
 use std::sync::Arc;
 
@@ -29,6 +31,18 @@ pub(crate) enum Fate {
     },
 }
 
+impl Fate {
+    /// What it came to, if that is known.
+    #[inline(always)]
+    pub(crate) fn result(self) -> Option<Result<u64, Code>> {
+        match self {
+            Fate::Handed => Some(Ok(0)),
+            Fate::Refused(code) => Some(Err(code)),
+            Fate::Waits { .. } => None,
+        }
+    }
+}
+
 impl SendJob {
     /// A message to a connection.
     pub fn new(to: LentConnection, bytes: LentBytes) -> SendJob {
@@ -43,12 +57,13 @@ impl SendJob {
 
     /// Ends the connection it goes to, as if the peer were gone; false when it is gone already.
     pub(crate) fn sever(&self) -> bool {
-        let live = self.to.get().filter(|connection| !connection.is_lost());
-        if let Some(connection) = &live {
-            connection.hang_up();
-            connection.lose();
-        }
-        live.is_some()
+        self.to.get().is_some_and(Connection::sever)
+    }
+
+    /// The bytes and the process that they are for.
+    pub(crate) fn touches(&self, tell: Tell<'_>) {
+        touch::bytes(self.bytes.as_ptr().addr(), self.bytes.len() as usize, tell);
+        touch::process(self.to.get().map_or(0, Connection::peer), tell);
     }
 
     /// Inside submit: the bytes are copied on return. A connection that is gone fails the task later.

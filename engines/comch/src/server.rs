@@ -18,6 +18,7 @@ use softdpu_memory::device::Device;
 use softdpu_room::context::Core;
 use softdpu_room::engine::Work;
 use softdpu_room::hardware::{Alarm, Begun, Hardware, Peered, Port, Turn};
+use softdpu_room::touch::Tell;
 use softdpu_status::{Code, Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -164,6 +165,7 @@ impl Hardware for Server {
     type Engine = ComchServer;
     type Desk = Arc<Store>;
     const GATED: bool = true;
+    const SETTLES: bool = true;
 
     fn start(&mut self, alarm: &Arc<Alarm>) -> Result<Begun> {
         let hall = Hall::open(&self.setup, &self.device, self.caps, alarm, &self.post)?;
@@ -241,6 +243,14 @@ impl Hardware for Server {
 
     fn sever(&mut self, _: &mut Port<'_, ComchServer>, job: &SendJob) -> bool {
         job.sever()
+    }
+
+    fn touches(_: &Arc<Store>, job: &SendJob, tell: Tell<'_>) {
+        job.touches(tell);
+    }
+
+    fn settled(job: &SendJob) -> Option<Result<u64, Code>> {
+        job.fate.result()
     }
 
     fn admit(store: &Arc<Store>, job: &mut SendJob) -> Result<(), Code> {

@@ -30,6 +30,11 @@ pub(crate) trait Carrier: Send + Sync {
 
     /// Is it established, and not over?
     fn is_up(&self) -> bool;
+
+    /// Ends it, as if the peer were gone; false where there is none, or it is gone already.
+    fn sever(&self) -> bool {
+        false
+    }
 }
 
 /// A consumer that was started.

@@ -306,16 +306,17 @@ pub(crate) fn take_in<'t, E>(
 where
     E: Engine<Job = SendJob> + 't,
 {
-    match port.job(&mut ticket).fate {
-        Fate::Handed => port.complete(ticket, Ok(0)),
-        Fate::Refused(code) => port.complete(ticket, Err(code)),
-        Fate::Waits { seat, connection, number } => match talk(seat, connection) {
+    let fate = port.job(&mut ticket).fate;
+    let result = match (fate.result(), fate) {
+        (None, Fate::Waits { seat, connection, number }) => match talk(seat, connection) {
             Some(talk) => {
                 talk.wait(number, ticket);
                 return Some(seat);
             }
-            None => port.complete(ticket, Err(Code::ConnectionReset)),
+            None => Err(Code::ConnectionReset),
         },
-    }
+        (result, _) => result.unwrap_or(Ok(0)),
+    };
+    port.complete(ticket, result);
     None
 }

@@ -1,6 +1,6 @@
 //! The writing end of a ring.
 
-use super::{Broken, HEAD, HEADER, PADDING, Place, Segment, broken, max_message, record};
+use super::{AHEAD, Broken, HEAD, HEADER, PADDING, Place, SHORT, Segment, broken, max_message, record};
 use crate::sync::Ordering;
 use std::sync::Arc;
 
@@ -98,14 +98,28 @@ impl Sender {
         if !is_plain && !self.make_room(len)? {
             return Ok(false);
         }
+        let end = self.tail.wrapping_add(record as u64);
         self.header(len as u32, tag);
         let mut at = self.place.byte(self.tail) + HEADER;
         for part in parts {
             self.place.segment.put(at, part);
             at += part.len();
         }
-        self.tail = self.tail.wrapping_add(record as u64);
+        self.tail = end;
+        self.own_ahead(record);
         Ok(true)
+    }
+
+    /// Takes the lines that the records to come will be written to from the receiver, which read them a round ago: a write
+    /// that has to wait for its line holds up the next barrier. Not those that were not read yet.
+    #[inline(always)]
+    fn own_ahead(&self, record: usize) {
+        let end = self.tail.wrapping_add(AHEAD as u64);
+        if record <= SHORT && end.wrapping_sub(self.head) <= self.place.data as u64 {
+            // The last bytes of the two halves: every line in between.
+            self.place.segment.expect_own(self.place.byte(end.wrapping_sub(record as u64 / 2)));
+            self.place.segment.expect_own(self.place.byte(end.wrapping_sub(1)));
+        }
     }
 
     /// Looks for room for a message, and fills up the end of the data area where that is too short for it.

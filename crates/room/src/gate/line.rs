@@ -70,6 +70,8 @@ pub(super) struct Lines {
     pub(super) over: VecDeque<Entry>,
     /// Engines with peers: tasks given to the engine that it has not taken.
     pub(super) left: u32,
+    /// The engine was told that its link is down.
+    pub(super) cut: bool,
     /// Room for those that are given to the engine in one turn.
     pub(super) ready: Vec<&'static Slot>,
 }

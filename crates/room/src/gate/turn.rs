@@ -6,6 +6,7 @@ use crate::context::Core;
 use crate::engine::{MOST_TOGETHER, Shape};
 use crate::instrument::{Begin, End, Task};
 use crate::slot::Slot;
+use crate::watch::report::is_forgotten;
 use crate::wish;
 use softdpu_status::Code;
 
@@ -65,6 +66,9 @@ impl Gate {
         };
         slot.finish(result);
         self.watch.ended(&task.id, result, slot.is_called());
+        if is_forgotten(slot) {
+            self.watch.forgotten(&task.id);
+        }
         if result.is_err() && core.is_fatal() && !core.is_local() && core.is_running() {
             // In C the state changes when the failure is delivered; here right after it.
             core.wish(wish::STOP);
@@ -79,6 +83,7 @@ impl Gate {
     /// An engine with peers: what may begin is handed to it, what it is through with is reported.
     pub(super) fn turn_peers(&self, core: &'static Core) -> bool {
         let (lane, over) = (core.lane(), is_over(core));
+        self.cut(core);
         let mut lines = self.lines();
         let now = lines.next_turn();
         self.admit_peers(core, &mut lines, now, over);

@@ -1,7 +1,8 @@
 //! Landing the tasks of engines that complete in their own time (Rust face), and what handlers post to them, which is on a
 //! lane of its own.
 //!
-//! Only engines whose [`Work::handle`](crate::engine::Work::handle) lets handlers post look there.
+//! Only engines whose tasks may go to handlers look there ([`Peered::with_handlers`](super::Peered::with_handlers), or an
+//! own [`Work::handle`](crate::engine::Work::handle)).
 
 use super::{Port, Ticket};
 use crate::context::Core;
@@ -10,21 +11,12 @@ use crate::lane::Lane;
 use crate::pe::Pe;
 use crate::progress::CARRIED_AT_ONCE;
 use core::marker::PhantomData;
-use softdpu_status::{Code, Result};
 
 impl<E: Engine> Port<'_, E> {
-    /// The next job that a handler posted. It goes back by [`Port::complete_posted`] alone.
+    /// The next job that a handler posted.
     pub fn take_posted(&mut self) -> Option<Ticket<E>> {
         let slot = self.core.outbox()?.lane.next()?;
-        Some(Ticket { slot: Some(slot), engine: PhantomData })
-    }
-
-    /// As [`Port::complete`], for a job of [`Port::take_posted`].
-    pub fn complete_posted(&mut self, mut ticket: Ticket<E>, result: Result<u64, Code>) {
-        if let (Some(slot), Some(outbox)) = (ticket.slot.take(), self.core.outbox()) {
-            slot.finish(result);
-            outbox.lane.publish(slot);
-        }
+        Some(Ticket { slot: Some(slot), posted: true, engine: PhantomData })
     }
 }
 

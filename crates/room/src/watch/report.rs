@@ -2,6 +2,7 @@
 
 use super::{Returned, Watched};
 use crate::context::Core;
+use crate::flight;
 use crate::instrument::TaskId;
 use crate::lane::Lane;
 use crate::pe::Pe;
@@ -19,6 +20,11 @@ impl Slot {
     pub(crate) fn is_called(&self) -> bool {
         if self.context().is_local() { self.is_flying_here() } else { self.op() == usize::from(TO_HANDLER) }
     }
+}
+
+/// Rust: will nobody learn how it went, though the context runs?
+pub(crate) fn is_forgotten(slot: &Slot) -> bool {
+    !slot.context().is_local() && slot.flight.state() == flight::ORPHAN && slot.context().is_running()
 }
 
 impl Watched {
@@ -42,6 +48,37 @@ impl Core {
     pub(crate) fn tell_landed(&self, slot: &Slot) {
         if let Some(watched) = self.work().watched() {
             watched.landed(slot);
+        }
+    }
+
+    /// Tells that a task was refused before it had a place (Rust).
+    #[cold]
+    pub(crate) fn tell_full(&self) {
+        match (self.work().watched(), self.work().gate()) {
+            (Some(watched), _) => watched.watch.full(),
+            (None, Some(gate)) => gate.tell_full(),
+            (None, None) => {}
+        }
+    }
+
+    /// Tells that a task is back without progress, and nobody is called.
+    pub(crate) fn tell_flushed(&self, slot: &Slot) {
+        if let Some(watched) = self.work().watched() {
+            let task = watched.seen(slot);
+            watched.watch.ended(&task, slot.result(), false);
+            watched.forget(slot);
+        } else if let Some(gate) = self.work().gate() {
+            gate.tell_flushed(slot);
+        }
+    }
+
+    /// Tells that a task has landed that the program freed in flight (C).
+    pub(crate) fn tell_forgotten(&self, slot: &Slot) {
+        match (self.work().watched(), self.work().gate()) {
+            // Of others it is told with their landing that nobody is called.
+            (Some(watched), _) if watched.inner.unordered() => watched.watch.forgotten(&watched.seen(slot)),
+            (None, Some(gate)) => gate.tell_forgotten(slot),
+            _ => {}
         }
     }
 }
@@ -94,6 +131,9 @@ impl Pe {
         let Some(watched) = core.work().watched() else { return self.deliver::<false>(core, slot) };
         let called = slot.is_called();
         let task = watched.landed(slot);
+        if is_forgotten(slot) {
+            watched.watch.forgotten(&task);
+        }
         let _returned = called.then(|| Returned(&watched.watch, task));
         self.deliver::<false>(core, slot);
     }

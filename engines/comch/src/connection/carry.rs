@@ -1,17 +1,47 @@
-//! News of consumers over a connection: a parcel through the line, then a record in the stream.
+//! Producers and consumers on a connection. News of consumers: a parcel through the line, then a record in the stream.
 
 use super::{Connection, Phase};
+use crate::caps::Caps;
 use crate::outlet::tag;
 use crate::remote::Parcel;
-use crate::streams::{Carrier, News, Streams};
+use crate::streams::{Carrier, Member, News, Role, Streams};
 use crate::sync::Ordering;
 use crate::wire::{self, Kind};
 use softdpu_link::Ringer;
 use softdpu_status::{Code, Error, Result};
 use std::os::fd::OwnedFd;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 impl Connection {
+    /// A new producer's place.
+    ///
+    /// # Errors
+    /// BadState (not established, or over), NotSupported, NoMemory (as many as one end may have).
+    pub fn producer(self: &Arc<Self>) -> Result<Member> {
+        self.member(Role::Producer)
+    }
+
+    /// A new consumer's place.
+    ///
+    /// # Errors
+    /// As [`Connection::producer`].
+    pub fn consumer(self: &Arc<Self>) -> Result<Member> {
+        self.member(Role::Consumer)
+    }
+
+    fn member(self: &Arc<Self>, role: Role) -> Result<Member> {
+        if !self.is_up() {
+            log::error!(target: crate::LOG, "{role:?} on a connection that is {:?}, must be Up", self.phase());
+            return Err(Error::new(Code::BadState, "the connection is not established"));
+        }
+        let (device, caps) = self.device().and_then(|it| Caps::of(it.function()).map(|caps| (it, caps)))?;
+        if !caps.has(role) {
+            log::error!(target: crate::LOG, "{} has none of what is asked for here: a {role:?}", device.function());
+            return Err(Error::new(Code::NotSupported, "the device has none of these"));
+        }
+        Member::new(self.clone(), role)
+    }
+
     /// A packet over the line: the parcel of a consumer. Service thread. False: it is none, the line is to end.
     pub(crate) fn parcel(&self, bytes: &[u8], fds: Vec<OwnedFd>) -> bool {
         let put = unpack(bytes, fds).and_then(|parcel| {
@@ -74,5 +104,9 @@ impl Carrier for Connection {
 
     fn is_up(&self) -> bool {
         self.phase() == Phase::Up && !self.is_lost()
+    }
+
+    fn sever(&self) -> bool {
+        Connection::sever(self)
     }
 }

@@ -60,7 +60,7 @@ const TOGETHER: u64 = 16;
 /// What submits and turns share.
 pub(crate) struct Desk {
     pub(super) poster: Biased<Poster>,
-    member: Arc<Member>,
+    pub(super) member: Arc<Member>,
     /// Something was posted and not published.
     held_back: AtomicBool,
 }

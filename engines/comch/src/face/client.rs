@@ -95,7 +95,7 @@ impl Opens for Client {
 
     fn open(plan: ClientPlan, context: Context<ComchClient>) -> Client {
         let ClientPlan { plan, mailbox } = plan;
-        let office = ContextOffice::new(context, plan.tasks, plan.hall, plan.device);
+        let office = ContextOffice::new(context, plan);
         Client { connection: Connection::new(mailbox, office.clone()), office }
     }
 }
@@ -169,12 +169,12 @@ impl ClientBuilder {
         let ends = Ends::new(function, self.msg, self.queue, self.tasks, hall.clone())?;
         let (tasks, found) = (ends.tasks, Arc::new(Found::default()));
         let setup = ClientSetup { server: self.server, ends, found: found.clone() };
+        let plan = Plan::new(tasks, hall.clone(), device);
         let starting = Context::start(pe, device, Some(setup))?;
         // Before the first progress, which may bring messages.
         let connection =
             found.get().ok_or(Error::new(Code::NotConnected, "the server was not found, or refuses"))?;
         let mailbox = hall.enter(&connection);
-        let plan = Plan { tasks, hall, device: device.clone() };
         Ok(Opening::new(starting, ClientPlan { plan, mailbox }))
     }
 }

@@ -8,6 +8,7 @@ use crate::connection::Connection;
 use crate::event::{Event, Listener, Message as Bytes};
 use crate::sync::{AtomicU32, Ordering};
 use core::task::{Context, Poll, Waker};
+use softdpu_room::biased::Biased;
 use softdpu_room::context::Core;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,6 +19,8 @@ pub(super) struct Hall {
     limit: usize,
     spare: Arc<Spare>,
     state: Mutex<State>,
+    /// Where the last message went: as good as always the next one goes there, too. Away while one is delivered.
+    recent: Biased<Option<Arc<Mailbox>>>,
     connections: AtomicU32,
 }
 
@@ -39,6 +42,7 @@ impl Hall {
             limit,
             spare: Spare::new(2 * limit),
             state: Mutex::default(),
+            recent: Biased::new(None),
             connections: AtomicU32::new(0),
         })
     }
@@ -78,6 +82,7 @@ impl Hall {
         let Some(mailbox) = state.boxes.get_mut(at).and_then(Option::take) else { return };
         state.free.push(at);
         drop(state);
+        drop(self.recent.visit(Option::take));
         connection.set_face(0);
         self.connections.fetch_sub(1, Ordering::Relaxed);
         mailbox.end(wake);
@@ -149,10 +154,18 @@ impl Listener for Hall {
     }
 
     fn message(&self, _: &'static Core, connection: &Arc<Connection>, message: Bytes) -> Option<Bytes> {
-        match self.find(connection) {
-            Some(mailbox) => mailbox.deliver(message),
-            None => Some(message),
+        let recent = self.recent.with(Option::take);
+        let recent = recent.filter(|mailbox| Arc::ptr_eq(mailbox.connection(), connection));
+        let Some(mailbox) = recent.or_else(|| self.find(connection)) else { return Some(message) };
+        let back = mailbox.deliver(message);
+        if !mailbox.is_over() {
+            drop(self.recent.with(|recent| recent.replace(mailbox)));
         }
+        back
+    }
+
+    fn refill(&self, free: &mut Vec<Bytes>) {
+        self.spare.take(free);
     }
 
     fn wants_end(&self) -> bool {

@@ -10,7 +10,7 @@ use super::outgoing::Outgoing;
 use super::wakers::{Wakers, note};
 use crate::connection::Connection;
 use crate::event::Message as Bytes;
-use crate::sync::Ordering;
+use crate::sync::{AtomicBool, Ordering};
 use crate::task::Peer;
 use core::task::{Context, Poll};
 use std::collections::VecDeque;
@@ -21,6 +21,7 @@ pub(super) struct Mailbox {
     peer: Peer,
     limit: usize,
     spare: Arc<Spare>,
+    over: AtomicBool,
     state: Mutex<State>,
     pub(super) outgoing: Outgoing,
 }
@@ -32,7 +33,6 @@ struct State {
     news: VecDeque<(u64, News)>,
     arrived: u64,
     consumers: Vec<ConsumerId>,
-    over: bool,
     readers: Vec<core::task::Waker>,
 }
 
@@ -57,6 +57,7 @@ impl Mailbox {
             peer: Peer::of(connection),
             limit: limit.max(1),
             spare: spare.clone(),
+            over: AtomicBool::new(false),
             state: Mutex::default(),
             outgoing: Outgoing::default(),
         })
@@ -74,11 +75,11 @@ impl Mailbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A message came. Gives memory for a later one.
+    /// A message came. Gives it back where nobody can take it any more.
     pub(super) fn deliver(&self, bytes: Bytes) -> Option<Bytes> {
         let mut wake = Wakers::default();
         let mut state = self.state();
-        if state.over {
+        if self.is_over() {
             return Some(bytes);
         }
         let number = state.next_number();
@@ -89,7 +90,7 @@ impl Mailbox {
         wake.add_all(&mut state.readers);
         drop(state);
         wake.wake();
-        self.spare.take()
+        None
     }
 
     /// News came.
@@ -120,16 +121,17 @@ impl Mailbox {
     /// Nothing comes any more; what is there can be taken still.
     pub(super) fn end(&self, wake: &mut Wakers) {
         let mut state = self.state();
-        state.over = true;
+        self.over.store(true, Ordering::Release);
         state.consumers.clear();
         wake.add_all(&mut state.readers);
         drop(state);
         self.outgoing.wake_all(wake);
     }
 
-    /// Is the connection over?
+    /// Is the connection over? It changes with the state locked.
+    #[inline]
     pub(super) fn is_over(&self) -> bool {
-        self.state().over
+        self.over.load(Ordering::Acquire)
     }
 
     /// The consumers of the peer.
@@ -146,7 +148,7 @@ impl Mailbox {
                 self.resume(resume);
                 Poll::Ready(Some(found))
             }
-            None if state.over => Poll::Ready(None),
+            None if self.is_over() => Poll::Ready(None),
             None => {
                 note(&mut state.readers, cx.waker());
                 Poll::Pending

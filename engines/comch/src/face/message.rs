@@ -18,8 +18,9 @@ impl Spare {
         Arc::new(Spare { free: Mutex::new(Vec::new()), limit })
     }
 
-    pub(super) fn take(&self) -> Option<Bytes> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    /// Moves all of it to an empty list.
+    pub(super) fn take(&self, into: &mut Vec<Bytes>) {
+        core::mem::swap(&mut *self.free.lock().unwrap_or_else(PoisonError::into_inner), into);
     }
 
     fn give(&self, bytes: Bytes) {

@@ -6,6 +6,7 @@
 use super::desk::{Clerk, Desk};
 use super::hall::Hall;
 use super::mailbox::Mailbox;
+use super::server::Plan;
 use super::wakers::Wakers;
 use crate::connection::Phase;
 use crate::engine::{ComchClient, ComchServer};
@@ -32,6 +33,7 @@ where
     type Note = (Arc<Mailbox>, u64);
 
     fn landed(&mut self, (to, number): Self::Note, done: Done<Say<E>>, wake: &mut Wakers) {
+        to.connection().task_is_back();
         to.outgoing.landed(number, done.task.bytes, done.result, wake);
     }
 }
@@ -42,6 +44,8 @@ pub(super) trait Office: Send + Sync {
     fn post(&self, to: &Arc<Mailbox>, number: u64, bytes: Vec<u8>, waiter: Option<&Waker>) -> Result<()>;
     /// Messages that one connection may have in flight.
     fn share(&self) -> u32;
+    /// May what needs no task go without?
+    fn goes_without_tasks(&self) -> bool;
     /// The device.
     fn device(&self) -> &Device;
     /// The program has given the connection up.
@@ -57,19 +61,17 @@ where
     pub(super) hall: Arc<Hall>,
     device: Device,
     tasks: u32,
+    without_tasks: bool,
 }
 
 impl<E: Engine<Job = SendJob>> ContextOffice<E>
 where
     Say<E>: Task<Engine = E, Output = ()>,
 {
-    pub(super) fn new(
-        context: Context<E>,
-        tasks: u32,
-        hall: Arc<Hall>,
-        device: Device,
-    ) -> Arc<ContextOffice<E>> {
-        Arc::new(ContextOffice { desk: Desk::new(context, tasks, Mail(PhantomData)), hall, device, tasks })
+    pub(super) fn new(context: Context<E>, plan: Plan) -> Arc<ContextOffice<E>> {
+        let Plan { tasks, hall, device, without_tasks } = plan;
+        let desk = Desk::new(context, tasks, Mail(PhantomData));
+        Arc::new(ContextOffice { desk, hall, device, tasks, without_tasks })
     }
 
     pub(super) fn state(&self) -> State {
@@ -114,6 +116,10 @@ macro_rules! office {
 
             fn share(&self) -> u32 {
                 (self.tasks / (self.hall.connections() + 1)).max(1)
+            }
+
+            fn goes_without_tasks(&self) -> bool {
+                self.without_tasks
             }
 
             fn device(&self) -> &Device {

@@ -11,6 +11,7 @@ use core::fmt;
 use core::future::poll_fn;
 use softdpu_card::{Function, Representor};
 use softdpu_room::context::State;
+use softdpu_room::instrument;
 use softdpu_room::pump::ProgressEngine;
 use softdpu_room::session::Device;
 use softdpu_room::typed::{Context, Stopping};
@@ -126,7 +127,7 @@ impl Opens for Server {
     type Plan = Plan;
 
     fn open(plan: Plan, context: Context<ComchServer>) -> Server {
-        Server { office: ContextOffice::new(context, plan.tasks, plan.hall, plan.device) }
+        Server { office: ContextOffice::new(context, plan) }
     }
 }
 
@@ -136,6 +137,17 @@ pub struct Plan {
     pub(super) tasks: u32,
     pub(super) hall: Arc<Hall>,
     pub(super) device: Device,
+    /// What needs no task may go without: nobody looks at the tasks of the context, and it is the rings that carry them.
+    pub(super) without_tasks: bool,
+}
+
+impl Plan {
+    /// Of a context that is about to start.
+    pub(super) fn new(tasks: u32, hall: Arc<Hall>, device: &Device) -> Plan {
+        let is_real = device.function().card().is_real();
+        let without_tasks = !is_real && !instrument::is_any_installed();
+        Plan { tasks, hall, device: device.clone(), without_tasks }
+    }
 }
 
 impl fmt::Debug for Plan {
@@ -212,7 +224,7 @@ impl ServerBuilder {
         let representor = find(function, self.representor.as_deref())?;
         let hall = Hall::new(queue(self.queue, &caps));
         let ends = Ends::new(function, self.msg, self.queue, self.tasks, hall.clone())?;
-        let plan = Plan { tasks: ends.tasks, hall, device: device.clone() };
+        let plan = Plan::new(ends.tasks, hall, device);
         let setup = ServerSetup {
             name: self.name,
             host_function: representor.vhca_id(),
