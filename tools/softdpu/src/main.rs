@@ -16,6 +16,8 @@ mod explore;
 mod faults;
 mod message;
 mod output;
+mod record;
+mod replay;
 mod run;
 mod session;
 mod top;
@@ -39,6 +41,7 @@ Commands:
   cc        compile a C or C++ program for the card
   run       run a program with the card
   explore   find a schedule under which a program fails
+  replay    print or repeat the calls that 'run --record' wrote
   trace     read what 'run --trace' wrote: tables, a picture
   top       show what the processes that share the cards are doing
   bench     measure an engine
@@ -81,6 +84,9 @@ fn dispatch() -> Outcome {
             Some("trace") => trace::main(arguments),
             Some("cc") => cc::main(arguments),
             Some("run") => run::main(arguments),
+            Some("replay") => replay::main(arguments),
+            // The process that repeats calls.
+            Some(replay::HERE) => replay::here(arguments),
             Some("explore") => explore::main(arguments),
             Some(bench::OWNER) => bench::owner(arguments),
             Some(bench::PEER) => bench::peer(arguments),

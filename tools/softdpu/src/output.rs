@@ -7,10 +7,15 @@ use serde::Serialize;
 
 use crate::message::{Failure, Outcome};
 
-/// Writes the text and ends with status 0. A reader that went away (`| head`) is not a failure.
+/// Writes the text and ends with status 0.
 pub(crate) fn print(text: &str) -> Outcome {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    written(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+/// What became of writing to stdout. A reader that went away (`| head`) is not a failure.
+pub(crate) fn written(done: io::Result<()>) -> Outcome {
+    match done {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Failure::failed(format!("cannot write: {e}"))),
         _ => Ok(ExitCode::SUCCESS),
     }

@@ -15,6 +15,7 @@ use crate::card::CardOptions;
 use crate::faults::FaultOptions;
 use crate::message::{Failure, Outcome};
 use crate::output;
+use crate::record::Recording;
 use crate::trace::Tracing;
 
 const HELP: &str = "\
@@ -49,6 +50,9 @@ Options:
                               (a file for it, written each second; %p in it: number of the process)
   --probes                    have tasks come by the probes softdpu:task_submitted, task_begun, task_ended and
                               others, at which bpftrace and perf can look on
+  --record FILE               write every call of the program, what it gave and what it got, to FILE, which
+                              'softdpu replay' prints and repeats; processes that it starts write FILE.PID
+  --record-limit MIB          with --record: its greatest length (default 1024)
   -h, --help                  this text
 
 Exit status: the program's own; 126 when it cannot be executed, 127 when there is no such program;
@@ -56,28 +60,13 @@ Exit status: the program's own; 126 when it cannot be executed, 127 when there i
 ";
 
 pub(crate) fn main(mut arguments: Parser) -> Outcome {
-    let mut card = CardOptions::default();
-    let mut check = Check::default();
-    let mut tracing = Tracing::default();
-    let mut faults = FaultOptions::default();
+    let mut setup = Setup::default();
     let program = loop {
         match arguments.next()? {
             Some(Short('h') | Long("help")) => return output::print(HELP),
-            Some(Long(name)) if FaultOptions::NAMES.contains(&name) => {
+            Some(Long(name)) if Setup::NAMES.contains(&name) => {
                 let name = name.to_owned();
-                faults.set(&name, arguments.value()?)?;
-            }
-            Some(Long("strict")) => card.set_strict(),
-            Some(Long("check")) => check.on = true,
-            Some(Long("fail-on-misuse")) => check.fail = true,
-            Some(Long("trace")) => tracing.file = Some(arguments.value()?),
-            Some(Long("probes")) => tracing.probes = true,
-            Some(Long("metrics")) => tracing.metrics = Some(arguments.value()?),
-            Some(Long("trace-limit")) => tracing.limit = Some(arguments.value()?),
-            Some(Long("json-report")) => check.report = Some(arguments.value()?),
-            Some(Long(name)) if CardOptions::NAMES.contains(&name) => {
-                let name = name.to_owned();
-                card.set(&name, arguments.value()?)?;
+                setup.set(&name, &mut arguments)?;
             }
             Some(Value(program)) => break program,
             Some(other) => return Err(other.unexpected().into()),
@@ -85,20 +74,112 @@ pub(crate) fn main(mut arguments: Parser) -> Outcome {
         }
     };
     let program_arguments: Vec<OsString> = arguments.raw_args()?.collect();
-    card.machine()?;
-    let faults = faults.environment()?;
-    let kit = Kit::locate()?;
-    let check = check.environment(&kit, &program)?;
-    let tracing = tracing.environment()?;
-    let mut command = Command::new(&program);
-    command
-        .args(program_arguments)
-        .env("LD_LIBRARY_PATH", library_path(&kit.lib_dir())?)
-        .envs(card.environment())
-        .envs(check)
-        .envs(faults)
-        .envs(tracing);
-    Err(cannot_start(&program, &command.exec()))
+    let mut command = setup.command(&program)?;
+    Err(cannot_start(&program, &command.args(program_arguments).exec()))
+}
+
+/// The options that say with what a program is started.
+#[derive(Debug, Default)]
+pub(crate) struct Setup {
+    card: CardOptions,
+    check: Check,
+    tracing: Tracing,
+    faults: FaultOptions,
+    recording: Recording,
+}
+
+impl Setup {
+    /// Long options that belong here.
+    pub(crate) const NAMES: [&str; 16] = [
+        "side",
+        "profile",
+        "config",
+        "strict",
+        "check",
+        "fail-on-misuse",
+        "json-report",
+        "faults",
+        "seed",
+        "only",
+        "trace",
+        "trace-limit",
+        "metrics",
+        "probes",
+        "record",
+        "record-limit",
+    ];
+
+    /// Takes one of [`Self::NAMES`], and its value if it has one.
+    pub(crate) fn set(&mut self, name: &str, arguments: &mut Parser) -> Result<(), Failure> {
+        match name {
+            "strict" => self.card.set_strict(),
+            "check" => self.check.on = true,
+            "fail-on-misuse" => self.check.fail = true,
+            "json-report" => self.check.report = Some(arguments.value()?),
+            "trace" => self.tracing.file = Some(arguments.value()?),
+            "trace-limit" => self.tracing.limit = Some(arguments.value()?),
+            "metrics" => self.tracing.metrics = Some(arguments.value()?),
+            "probes" => self.tracing.probes = true,
+            "record" => self.recording.file = Some(arguments.value()?),
+            "record-limit" => self.recording.limit = Some(arguments.value()?),
+            _ if FaultOptions::NAMES.contains(&name) => self.faults.set(name, arguments.value()?)?,
+            _ => self.card.set(name, arguments.value()?)?,
+        }
+        Ok(())
+    }
+
+    /// The program with the card; all options are checked.
+    pub(crate) fn command(self, program: &OsString) -> Result<Command, Failure> {
+        self.card.machine()?;
+        let faults = self.faults.environment()?;
+        let kit = Kit::locate()?;
+        // The recorder stands before the checker, so that what is recorded is what the program does.
+        let before = [self.recording.library(&kit, program)?, self.check.library(&kit, program)?];
+        let mut command = Command::new(program);
+        command
+            .env("LD_LIBRARY_PATH", library_path(&kit.lib_dir())?)
+            .envs(preload(before.into_iter().flatten()))
+            .envs(self.card.environment())
+            .envs(self.check.environment()?)
+            .envs(self.recording.environment()?)
+            .envs(faults)
+            .envs(self.tracing.environment()?);
+        Ok(command)
+    }
+}
+
+/// The variable that loads libraries before the program's own, by their bare names, which the library path leads to: a path
+/// with a blank would be taken for two.
+fn preload<'a>(libraries: impl Iterator<Item = &'a str>) -> Option<(&'static str, OsString)> {
+    let libraries: Vec<&str> = libraries.collect();
+    if libraries.is_empty() {
+        return None;
+    }
+    let mut preload = OsString::from(libraries.join(":"));
+    if let Some(before) = env::var_os("LD_PRELOAD").filter(|v| !v.is_empty()) {
+        preload.push(":");
+        preload.push(before);
+    }
+    Some(("LD_PRELOAD", preload))
+}
+
+/// That a library can stand before the program's own.
+pub(crate) fn can_load(
+    built: bool,
+    name: &'static str,
+    option: &str,
+    program: &OsString,
+) -> Result<&'static str, Failure> {
+    if !built {
+        return Err(Failure::failed(format!("run: {name} was not built; build it with: cargo build")));
+    }
+    if is_static(program) {
+        let program = program.display();
+        return Err(Failure::failed(format!(
+            "run: '{program}' is statically linked: {option} works on programs that load the shared library"
+        )));
+    }
+    Ok(name)
 }
 
 /// What `--check` and its companions say.
@@ -110,33 +191,22 @@ struct Check {
 }
 
 impl Check {
-    /// The variables that load the checker into the program and tell it what to do.
-    fn environment(self, kit: &Kit, program: &OsString) -> Result<Vec<(&'static str, OsString)>, Failure> {
+    /// The library that is loaded into the program.
+    fn library(&self, kit: &Kit, program: &OsString) -> Result<Option<&'static str>, Failure> {
+        let name = softdpu_sdk::CHECK_LIBRARY;
+        self.on.then(|| can_load(kit.check_library().is_some(), name, "--check", program)).transpose()
+    }
+
+    /// The variables that tell it what to do.
+    fn environment(self) -> Result<Vec<(&'static str, OsString)>, Failure> {
         if !self.on {
             return match (self.fail, self.report) {
                 (false, None) => Ok(Vec::new()),
                 _ => Err(Failure::usage("run: --fail-on-misuse and --json-report go with --check")),
             };
         }
-        let name = softdpu_sdk::CHECK_LIBRARY;
-        if kit.check_library().is_none() {
-            return Err(Failure::failed(format!("run: {name} was not built; build it with: cargo build")));
-        }
-        if is_static(program) {
-            let program = program.display();
-            return Err(Failure::failed(format!(
-                "run: '{program}' is statically linked: --check works on programs that load the shared library"
-            )));
-        }
-        // By its bare name, which the library path leads to: a path with a blank would be taken for two.
-        let mut preload = OsString::from(name);
-        if let Some(before) = env::var_os("LD_PRELOAD").filter(|v| !v.is_empty()) {
-            preload.push(":");
-            preload.push(before);
-        }
-        let mut all = vec![("LD_PRELOAD", preload)];
         // The program takes the place of this process.
-        all.push(("SOFTDPU_CHECK_PID", std::process::id().to_string().into()));
+        let mut all = vec![("SOFTDPU_CHECK_PID", std::process::id().to_string().into())];
         if self.fail {
             all.push(("SOFTDPU_CHECK_FAIL", "1".into()));
         }

@@ -422,8 +422,12 @@ fn the_channel_is_measured_between_processes() {
     );
     // What is aimed at stands beside it; longer messages that nobody sleeps for have no aim.
     let number = |value: &Value| value.as_f64().unwrap();
-    let goals: Vec<_> =
-        rows.iter().map(|row| row["beside"].get(0).map(|goal| number(&goal["ns_per_task"]))).collect();
+    let beside = |row: &Value, tool: &str| {
+        let all = row["beside"].as_array().into_iter().flatten();
+        let mut named = all.filter(|other| other["tool"] == tool);
+        named.next().map(|other| number(&other["ns_per_task"]))
+    };
+    let goals: Vec<_> = rows.iter().map(|row| beside(row, "goal")).collect();
     assert_eq!(
         goals.iter().map(Option::is_some).collect::<Vec<_>>(),
         [true, true, true, false, true, false, true, true]
@@ -434,9 +438,40 @@ fn the_channel_is_measured_between_processes() {
         let goal = goals[at].unwrap() * part / yardstick(&rows[at]);
         assert!((goal - 1.0).abs() < 1e-6, "{goal} in {}", rows[at]);
     }
+    // And what shared memory does alone, where both ends look all the time.
+    for (tool, has) in [("line", [0, 3].as_slice()), ("slots", &[2, 5])] {
+        let with: Vec<_> = (0..rows.len()).filter(|&at| beside(&rows[at], tool).is_some()).collect();
+        assert_eq!(with, has, "{tool}");
+    }
     for row in rows {
         for name in ["ns_per_task", "yardstick_bytes_per_s", "ratio", "p50_ns"] {
             assert!(row[name].as_f64().unwrap() > 0.0, "{name} in {row}");
+        }
+    }
+}
+
+#[test]
+fn rdma_is_measured_over_the_network() {
+    let _watchdog = watchdog("rdma_is_measured_over_the_network");
+    let folder = folder("bench network");
+    let mut bench = softdpu(&folder);
+    bench.args(["bench", "rdma", "--network", "--json", "--seconds", "0.1", "--sizes", "64,300K"]);
+    let output = bench.args(["--depth", "4"]).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if errors.contains("libfabric is not there") {
+        eprintln!("skipped: {errors}");
+        return;
+    }
+    assert!(output.status.success(), "{errors}");
+    let document = json(&String::from_utf8_lossy(&output.stdout));
+    let rows = document["rows"].as_array().unwrap();
+    let columns = |name: &str| rows.iter().map(|row| row[name].to_string()).collect::<Vec<_>>().join(" ");
+    assert_eq!(columns("op"), r#""write" "read" "send" "write" "read""#);
+    assert_eq!(columns("depth"), "4 4 4 4 4");
+    for row in rows {
+        assert_eq!((&row["yardstick"], &row["beside"][0]["tool"]), (&"libfabric".into(), &"tcp".into()));
+        for number in [&row["ns_per_task"], &row["ratio"], &row["p50_ns"], &row["beside"][0]["ratio"]] {
+            assert!(number.as_f64().unwrap() > 0.0, "{row}");
         }
     }
 }
@@ -457,6 +492,7 @@ fn wrong_measurements_are_refused() {
         (&["bench", "dma", "--between-processes", "--reach", "far"], "mapped, kernel, worker"),
         (&["bench", "dma", "--reach", "mapped"], "--between-processes"),
         (&["bench", "sha", "--between-processes"], "dma"),
+        (&["bench", "comch", "--network"], "rdma"),
         (&["bench-owner", "mapped"], "bench-owner"),
         (&["bench", "dma", "--sizes", "1G", "--depth", "4096"], "bytes"),
         (&["bench", "dma", "--svg", "x.svg"], "not available yet"),
@@ -517,12 +553,14 @@ fn frames_are_measured_from_queue_to_queue() {
     let document = json(&ok(bench.env("PATH", "")));
     let rows = document["rows"].as_array().unwrap();
     let columns = |name: &str| rows.iter().map(|row| row[name].to_string()).collect::<Vec<_>>().join(" ");
-    assert_eq!(columns("engine"), ["\"eth\""; 10].join(" "));
-    // In this process, then to another one, with as many on the way as the wire has room for.
-    assert_eq!(columns("op"), [&["\"frame\""; 8][..], &["\"wire\""; 2]].concat().join(" "));
-    assert_eq!(columns("size"), "64 64 64 64 1514 1514 1514 1514 64 1514");
+    assert_eq!(columns("engine"), ["\"eth\""; 12].join(" "));
+    // In this process, then to another one, with as many on the way as the wire has room for: in batches, and one by one.
+    assert_eq!(columns("op"), [&["\"frame\""; 8][..], &["\"wire\""; 4]].concat().join(" "));
+    assert_eq!(columns("size"), "64 64 64 64 1514 1514 1514 1514 64 64 1514 1514");
+    let faces = ["\"call\"", "\"future\""];
+    assert_eq!(columns("face"), [&["\"call\""; 8][..], &faces, &faces].concat().join(" "));
     assert!(columns("depth").starts_with("1 4 1 4 1 4 1 4 "), "{}", columns("depth"));
-    assert_eq!(columns("yardstick"), [&["\"memcpy\""; 8][..], &["\"slots\""; 2]].concat().join(" "));
+    assert_eq!(columns("yardstick"), [&["\"memcpy\""; 8][..], &["\"slots\""; 4]].concat().join(" "));
     assert!(rows.iter().all(|row| row["beside"].is_null()), "{rows:?}");
     for row in rows {
         for name in ["ns_per_task", "yardstick_bytes_per_s", "ratio", "p50_ns"] {
@@ -535,7 +573,7 @@ fn frames_are_measured_from_queue_to_queue() {
         bench.args(["bench", name, "--json", "--seconds", "0.01", "--sizes", "13,9600,9601", "--depth", "1"]);
         let document = json(&ok(bench.env("PATH", "")));
         let sizes: Vec<_> = document["rows"].as_array().unwrap().iter().map(|row| &row["size"]).collect();
-        assert_eq!(sizes, [9600, 9600]);
+        assert_eq!(sizes, [9600; 3]);
     }
     // Host functions are wired to the card's end, which is not among them.
     let error = fails(softdpu(&folder).args(["bench", "eth", "--side", "host"]), 1);

@@ -2,7 +2,8 @@
 //!
 //! The peer is this command once more ([`peer`]), on the card; another one is at the far end of a yardstick. Messages are
 //! measured against packets of a socket between two processes, buffers against copies into slots of shared memory. Either
-//! way the other process reads all that arrives.
+//! way the other process reads all that arrives. Beside messages whose ends look all the time stands what shared memory
+//! does alone, whose cost depends on how far the two processors are from each other: a word there and one back, and slots.
 
 mod peer;
 mod slots;
@@ -25,6 +26,7 @@ use super::dma::tasks_in;
 use super::lane::{leave_out, length, text};
 use super::measure::{Lane, TimedLane, measure};
 use super::options::{Options, Wait};
+use super::place::{self, Place, Taken};
 use super::{Beside, Row};
 use crate::session;
 
@@ -126,12 +128,21 @@ fn one(
         }
     };
     let per_second = |ns: f64| size as f64 / ns * 1e9;
-    let goal = op.goal(wait, size, measured.yardstick_ns).map(|ns| Beside {
-        tool: "goal",
-        ns_per_task: ns,
-        bytes_per_s: per_second(ns),
-        ratio: ns / measured.engine_ns,
-    });
+    let beside = |tool, ns, ratio| Beside { tool, ns_per_task: ns, bytes_per_s: per_second(ns), ratio };
+    let goal = op.goal(wait, size, measured.yardstick_ns);
+    let goal = goal.map(|ns| beside("goal", ns, ns / measured.engine_ns));
+    let bare = match (op, wait) {
+        (Op::RoundTrip, Wait::Poll) => {
+            let line = || Slots::line(options);
+            Some(("line", measure(1, options.time / 2, || ends().map(RoundTrips), line)?))
+        }
+        (Op::Stream, _) => {
+            let slots = || Slots::new(options, bytes, depth / 2);
+            Some(("slots", measure(1, options.time / 2, || ends().map(Stream), slots)?))
+        }
+        _ => None,
+    };
+    let bare = bare.map(|(tool, measured)| beside(tool, measured.yardstick_ns, measured.ratio));
     Ok(Row {
         engine: EngineKind::Comch.name(),
         op: op.name(),
@@ -149,7 +160,7 @@ fn one(
         p99_ns: measured.p99_ns,
         p999_ns: measured.p999_ns,
         reach: None,
-        beside: goal.into_iter().collect(),
+        beside: goal.into_iter().chain(bare).collect(),
     })
 }
 
@@ -170,6 +181,7 @@ struct End {
     wait: Wait,
     bytes: usize,
     depth: u32,
+    _taken: Taken,
     _peer: Peer,
 }
 
@@ -186,7 +198,8 @@ impl End {
         let mut pe = ProgressEngine::new(session).map_err(text)?;
         let client = Client::builder(peer.name()).recv_queue(QUEUE).tasks(QUEUE);
         let client = client.start(&mut pe, host).and_then(|opening| opening.wait(&mut pe)).map_err(text)?;
-        Ok(Self { client, pe, device: host.clone(), wait, bytes, depth, _peer: peer })
+        let (device, taken) = (host.clone(), place::take(Place::Here));
+        Ok(Self { client, pe, device, wait, bytes, depth, _taken: taken, _peer: peer })
     }
 
     /// Sends a message, waiting for room.

@@ -17,7 +17,7 @@ use softdpu::{Device, Session};
 use softdpu_card::Backend;
 
 use queues::Queues;
-pub(super) use wire::serve;
+pub(super) use wire::{Way, serve};
 
 use super::Row;
 use super::dma::tasks_in;
@@ -178,9 +178,8 @@ impl Frames {
         let (mut sent, mut arrived) = (0, 0);
         let (mut idle, mut since) = (0u32, Instant::now());
         while arrived < count {
-            while sent < count && sent - arrived < depth && self.queues.send(self.bytes, &[])? {
-                sent += 1;
-            }
+            let room = (count - sent).min(depth.saturating_sub(sent - arrived));
+            sent += self.queues.send_many(self.bytes, room as usize)? as u64;
             let got = self.receive(sent > arrived)?;
             arrived = sent.min(arrived + got);
             idle = if got > 0 { 0 } else { idle.wrapping_add(1) };

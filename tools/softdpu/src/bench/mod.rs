@@ -16,6 +16,7 @@ mod measure;
 mod memcpy;
 mod options;
 mod patience;
+mod place;
 mod rdma;
 mod sha;
 mod tool;
@@ -151,8 +152,8 @@ fn text(rows: &[Row]) -> String {
         "p99.9 us",
     ];
     heading.extend(between.then_some("reach"));
-    let others = rows.iter().any(|r| !r.beside.is_empty());
-    heading.extend(others.then_some(["beside", "GB/s", "of it"]).into_iter().flatten());
+    let others = rows.iter().map(|r| r.beside.len()).max().unwrap_or(0);
+    heading.extend(["beside", "GB/s", "of it"].repeat(others));
     let mut table = Table::new(&heading);
     for r in rows {
         let mut cells = vec![
@@ -180,7 +181,7 @@ fn text(rows: &[Row]) -> String {
         );
         table.row(cells);
     }
-    table.text(&[2, 3, 4, 7, 8, 10, 11, 12, 13, 14, 16, 17])
+    table.text(&[2, 3, 4, 7, 8, 10, 11, 12, 13, 14, 16, 17, 19, 20])
 }
 
 /// Two decimals; four for what is far below 1.

@@ -21,12 +21,14 @@ ENGINE is aes_gcm, comch, compress, dma, erasure_coding (or ec), eth (or eth_rxq
 engine of this version.
 comch measures between two processes: sizes up to 1K as messages, there and back (while both look, and while both
 sleep) and one way, against packets of a socket; longer ones as buffers from a producer to a consumer, against copies
-into slots of shared memory that the other process reads. Beside it stands what is aimed at. rdma measures writes
+into slots of shared memory that the other process reads. Each end has a processor of its own. Beside it stands
+what is aimed at and, of messages whose ends look, what shared memory does alone. rdma measures writes
 and reads in memory of another process and messages of up to 1K to it, all tasks of a row on the same bytes; the latency
 of 8 bytes, which the other process answers; and additions of four processes to one word, beside what is aimed at. Where
 ucx_perftest is installed, its puts, gets and active messages are measured in turn with that. eth measures frames from
-a send queue to a receive queue over the wire of two ports: in this process, then into another one, against copies into
-slots as above and, where dpdk-testpmd is installed, in turn with its memif devices.
+a send queue to a receive queue over the wire of two ports: in this process, then into another one, in batches and
+as single tasks that are awaited one by one, against copies into slots as above and, where dpdk-testpmd is installed, in
+turn with its memif devices.
 
 Options:
   --sizes LIST                bytes per task, with K, M or G (default 64,4K,64K,1M,4M; eth 64,1514)
@@ -37,6 +39,8 @@ Options:
   --seconds N                 time per row (default 0.5)
   --between-processes         dma alone: into memory that a second process exports, which sleeps meanwhile
   --reach LIST                how that memory is reached: mapped, kernel, worker (default all three)
+  --network                   rdma alone: a peer that shares nothing with this process but the network, against bare
+                              libfabric, and TCP beside it
   --json                      one JSON document, {\"rows\": [...]}
 ";
 
@@ -72,6 +76,8 @@ pub(crate) struct Options {
     pub(crate) time: Duration,
     /// The ways to another process's memory that are measured; none: within this process.
     pub(crate) reaches: Vec<Reach>,
+    /// RDMA over the network.
+    pub(crate) network: bool,
 }
 
 /// How completions are waited for.
@@ -122,9 +128,9 @@ impl Options {
             faces: vec![Face::Handler],
             time: Duration::from_millis(500),
             reaches: Vec::new(),
+            network: false,
         };
-        let mut engine = None;
-        let mut between = false;
+        let (mut engine, mut between) = (None, false);
         while let Some(argument) = arguments.next()? {
             match argument {
                 Short('h') | Long("help") => return Ok(None),
@@ -147,6 +153,7 @@ impl Options {
                     options.faces = choice(&arguments.value()?, "--face", &all)?;
                 }
                 Long("between-processes") => between = true,
+                Long("network") => options.network = true,
                 Long("reach") => options.reaches = reaches(&arguments.value()?)?,
                 Long("seconds") => options.time = seconds(&arguments.value()?)?,
                 Long(name) if LATER.contains(&name) => {
@@ -174,6 +181,9 @@ impl Options {
         }
         if between && self.engine != Some(EngineKind::Dma) {
             return Err(Failure::usage("bench: --between-processes measures dma alone"));
+        }
+        if self.network && self.engine != Some(EngineKind::Rdma) {
+            return Err(Failure::usage("bench: --network measures rdma alone"));
         }
         if between && self.reaches.is_empty() {
             self.reaches = vec![Reach::Mapped, Reach::KernelCopy, Reach::Worker];

@@ -7,6 +7,7 @@
 
 mod contended;
 mod end;
+mod network;
 mod others;
 mod peer;
 mod rounds;
@@ -38,8 +39,8 @@ const TURNS: u32 = 3;
 const MOST: u64 = 20_000_000;
 /// Messages are measured up to this size.
 const MOST_MESSAGE: u64 = 1024;
-/// Receives that a peer has posted for messages.
-const RECEIVES: u32 = 256;
+/// Receives that a peer has posted for messages at least: so few stay in the cache, and nobody waits for one.
+const RECEIVES: u32 = 64;
 /// Bytes of a word that is waited for, or added to.
 const WORD: usize = 8;
 /// Where, in memory that is written, words to be sent lie.
@@ -61,6 +62,9 @@ pub(crate) fn rows(machine: &Machine, options: &Options) -> Result<Vec<Row>, Str
     let session = session::open(machine.clone());
     let device = open(&session, machine, Side::Host)?;
     let longest = u64::from(device.function().limits().rdma.max_message_size);
+    if options.network {
+        return network::rows(With { session: &session, device: &device, options, others: false }, longest);
+    }
     let others = others::is_installed();
     if !others {
         eprintln!("softdpu: rdma stands alone: {} is not installed", others::UCX);
@@ -194,17 +198,21 @@ fn connect(with: With<'_>, role: Role, (here, there): (Plan, Plan)) -> Result<(E
 /// A task between a window here and one there.
 trait Transfer: Task<Engine = Rdma> {
     const OP: &'static str;
-    /// What the peer does meanwhile, and how many receives it posts.
-    const PEER: (Role, u32);
+    /// What the peer does meanwhile.
+    const PEER: Role = Role::Lend;
 
     fn between(end: &End, here: Buf, there: RemoteBuf) -> Result<Self, String>;
     /// As it was before it ran.
     fn renew(&mut self);
+
+    /// How many receives the peer posts.
+    fn receives(depth: u32) -> u32 {
+        if Self::PEER == Role::Take { RECEIVES.max(2 * depth).min(depth.max(4 * RECEIVES)) } else { 1 }
+    }
 }
 
 impl Transfer for Write {
     const OP: &'static str = "write";
-    const PEER: (Role, u32) = (Role::Lend, 1);
 
     fn between(end: &End, here: Buf, there: RemoteBuf) -> Result<Self, String> {
         Ok(Write { to: end.connections[0].target(), src: here, dst: there, immediate: None })
@@ -215,7 +223,6 @@ impl Transfer for Write {
 
 impl Transfer for Read {
     const OP: &'static str = "read";
-    const PEER: (Role, u32) = (Role::Lend, 1);
 
     fn between(end: &End, mut here: Buf, mut there: RemoteBuf) -> Result<Self, String> {
         here.reset();
@@ -230,7 +237,7 @@ impl Transfer for Read {
 
 impl Transfer for Send {
     const OP: &'static str = "send";
-    const PEER: (Role, u32) = (Role::Take, RECEIVES);
+    const PEER: Role = Role::Take;
 
     fn between(end: &End, here: Buf, _: RemoteBuf) -> Result<Self, String> {
         Ok(Send { to: end.connections[0].target(), src: Some(here), immediate: None })
@@ -241,7 +248,6 @@ impl Transfer for Send {
 
 impl Transfer for FetchAdd {
     const OP: &'static str = "fetch_add";
-    const PEER: (Role, u32) = (Role::Lend, 1);
 
     fn between(end: &End, _: Buf, there: RemoteBuf) -> Result<Self, String> {
         Ok(FetchAdd { to: end.connections[0].target(), word: there, add: 1 })
@@ -255,16 +261,16 @@ struct Transfers<T: Task> {
     // Before the peer.
     end: End,
     tasks: Vec<T>,
-    _peer: Peer,
+    peer: Peer,
 }
 
 impl<T: Transfer> Transfers<T> {
     fn new(with: With<'_>, bytes: usize, depth: u32) -> Result<Self, String> {
         let stride = bytes.next_multiple_of(64);
-        let (role, receives) = T::PEER;
+        let receives = T::receives(depth);
         let here = Plan { bytes: stride, depth, links: 1 };
         let there = Plan { bytes: stride * receives as usize, depth: receives, links: 1 };
-        let (end, peer) = connect(with, role, (here, there))?;
+        let (end, peer) = connect(with, T::PEER, (here, there))?;
         Self::over((end, peer), bytes, depth)
     }
 
@@ -277,7 +283,7 @@ impl<T: Transfer> Transfers<T> {
             T::between(&end, near, far)
         };
         let tasks = (0..depth).map(task).collect::<Result<Vec<_>, String>>()?;
-        Ok(Self { end, tasks, _peer: peer })
+        Ok(Self { end, tasks, peer })
     }
 
     /// Tasks of one connection come back in the order in which they were submitted, so the oldest is the one to ask for.

@@ -15,6 +15,7 @@ use super::super::options::Options;
 use super::{QUEUE, open, receives, slots, socket};
 use crate::bench::eth;
 use crate::bench::lane::text;
+use crate::bench::place::{self, Place};
 use crate::card::CardOptions;
 use crate::message::{Failure, Outcome};
 use crate::session;
@@ -75,14 +76,14 @@ impl Peer {
         Self::start(options, &arguments, Stdio::from(end), String::new())
     }
 
-    /// One that answers frames of `bytes` bytes, with queues of `depth` tasks, at this function.
+    /// One that answers frames of `bytes` bytes, with queues of `depth` tasks, at this function and in this way.
     pub(in crate::bench) fn of_frames(
         options: &Options,
-        function: &str,
+        (function, way): (&str, eth::Way),
         bytes: usize,
         depth: u32,
     ) -> Result<Self, String> {
-        let arguments = ["frames", function, &bytes.to_string(), &depth.to_string()];
+        let arguments = ["frames", function, way.name(), &bytes.to_string(), &depth.to_string()];
         Self::start(options, &arguments, Stdio::piped(), String::new())
     }
 
@@ -97,6 +98,7 @@ impl Peer {
 
     fn start(options: &Options, arguments: &[&str], input: Stdio, name: String) -> Result<Self, String> {
         let command = std::env::current_exe().map_err(|e| format!("this command is not found: {e}"))?;
+        place::leave();
         let mut started = Command::new(command);
         started.arg(PEER).args(arguments).envs(options.card.environment());
         // It is at the card's end, whichever side this one sees.
@@ -138,6 +140,7 @@ pub(crate) fn main(mut arguments: Parser) -> Outcome {
     match argument()?.as_str() {
         "socket" => {
             crate::output::print(READY)?;
+            let _taken = place::take(Place::There);
             let input = std::io::stdin();
             socket::serve(input.as_fd());
             Ok(crate::output::print("")?)
@@ -154,15 +157,17 @@ pub(crate) fn main(mut arguments: Parser) -> Outcome {
             let bytes: usize = argument()?.parse().map_err(|_| wrong())?;
             let count: u64 = argument()?.parse().map_err(|_| wrong())?;
             crate::output::print(READY)?;
+            let _taken = place::take(Place::There);
             slots::serve(std::io::stdin(), &file, bytes, count).map_err(Failure::failed)?;
             Ok(crate::output::print("")?)
         }
         "frames" => {
             let function = argument()?;
+            let way = eth::Way::named(&argument()?).ok_or_else(wrong)?;
             let bytes: usize = argument()?.parse().map_err(|_| wrong())?;
             let depth: u32 = argument()?.parse().map_err(|_| wrong())?;
             let ready = || crate::output::print(READY).map(drop).map_err(Failure::into_text);
-            eth::serve(&function, bytes, depth, ready).map_err(Failure::failed)?;
+            eth::serve((&function, way), bytes, depth, ready).map_err(Failure::failed)?;
             Ok(crate::output::print("")?)
         }
         _ => Err(wrong()),
@@ -192,6 +197,7 @@ fn serve(name: &str, bytes: usize, depth: u32) -> Result<(), String> {
         buf.reset();
         consumer.post(buf).map_err(|refused| text(refused.error))?;
     }
+    let _taken = place::take(Place::There);
     let mut awake = false;
     let mut read = vec![0; bytes];
     while connection.is_up() {

@@ -14,6 +14,7 @@ use super::socket::{get, put};
 use super::{Lane, Options};
 use crate::bench::lane::text;
 use crate::bench::patience::Patience;
+use crate::bench::place::{self, Place, Taken};
 
 /// Slots ever filled, slots ever emptied, and runs that are over: a line for each.
 const FILLED: usize = 0;
@@ -57,11 +58,21 @@ pub(in crate::bench) struct Slots {
     runs: u64,
     end: OwnedFd,
     peer: Peer,
+    _taken: Taken,
 }
 
 impl Slots {
+    /// As many slots as a consumer has receives.
     pub(in crate::bench) fn new(options: &Options, bytes: usize, depth: u32) -> Result<Self, String> {
-        let count = super::receives(depth).into();
+        Self::of(options, bytes, (depth, super::receives(depth).into()))
+    }
+
+    /// A word there, and one back: how far the two processors are from each other.
+    pub(super) fn line(options: &Options) -> Result<Self, String> {
+        Self::of(options, 0, (1, 1))
+    }
+
+    fn of(options: &Options, bytes: usize, (depth, count): (u32, u64)) -> Result<Self, String> {
         let segment = Segment::create("softdpu-bench", Memory::len(bytes, count)).map_err(text)?;
         // Pages that were never written would cost the first copies.
         (SLOTS..segment.len()).step_by(64).for_each(|at| segment.word64(at).store(1, Release));
@@ -70,7 +81,8 @@ impl Slots {
         let file = format!("/proc/{}/fd/{}", std::process::id(), segment.fd().as_raw_fd());
         let peer = Peer::of_slots(options, &file, bytes, count, other)?;
         let sources = (0..depth).map(|i| vec![i as u8 | 1; bytes]).collect();
-        Ok(Self { memory: Memory { segment, bytes, count }, sources, filled: 0, runs: 0, end, peer })
+        let (memory, taken) = (Memory { segment, bytes, count }, place::take(Place::Here));
+        Ok(Self { memory, sources, filled: 0, runs: 0, end, peer, _taken: taken })
     }
 
     /// Waits until so many slots are empty.

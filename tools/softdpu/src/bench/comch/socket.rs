@@ -7,6 +7,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 
 use super::peer::{Peer, word};
 use super::{Lane, Op, Options, Wait};
+use crate::bench::place::{self, Place, Taken};
 
 /// This end, and the process at the other one.
 pub(super) struct Socket {
@@ -14,6 +15,7 @@ pub(super) struct Socket {
     op: Op,
     wait: Wait,
     bytes: usize,
+    _taken: Taken,
     _peer: Peer,
 }
 
@@ -22,7 +24,7 @@ impl Socket {
         let pair = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
         let (end, other) = pair.map_err(|e| format!("no sockets: {e}"))?;
         let peer = Peer::of_socket(options, other)?;
-        Ok(Self { end, op, wait, bytes, _peer: peer })
+        Ok(Self { end, op, wait, bytes, _taken: place::take(Place::Here), _peer: peer })
     }
 
     fn say(&self, packet: &[u8]) -> Result<(), String> {

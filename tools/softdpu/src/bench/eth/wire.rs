@@ -1,22 +1,25 @@
 //! Frames between two processes: out of a send queue here, over the wire of two ports, into a receive queue of this command
-//! once more.
+//! once more; in batches, and as single tasks that are awaited one by one ([`single`]).
 //!
 //! The other process answers frames that are marked with the number it has got, so that no more are on the way than the
 //! wire has room for. The yardstick is what a program would write for itself: copies into slots of shared memory, which
 //! another process copies out again. Beside it stands what `dpdk-testpmd` makes of the same over memif.
 
+mod single;
+
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use softdpu::card::{EngineKind, Machine};
-use softdpu::eth::Frame;
-use softdpu::{Device, Session};
+use softdpu::eth::{Frame, Send};
+use softdpu::{Device, InFlight, Session};
 
-use super::queues::Queues;
+use super::queues::{Queues, is_marked};
 use super::{Limits, NAME, PATIENCE, SHORTEST, memif};
 use crate::bench::comch::{Peer, Slots};
 use crate::bench::lane::{leave_out, length, text};
 use crate::bench::measure::{Lane, Measured, TimedLane, measure};
-use crate::bench::options::Options;
+use crate::bench::options::{Face, Options};
 use crate::bench::{Beside, Row};
 use crate::card::CardOptions;
 use crate::message::Failure;
@@ -24,18 +27,45 @@ use crate::session;
 
 /// Bytes of an answer: the count of frames behind the header. Frames have room for a mark there.
 const ANSWER: usize = SHORTEST as usize + 8;
-/// The mark.
-const MARKED: u8 = 2;
-const PLAIN: u8 = 1;
-/// Bytes, and frames, on the way at most: half of what the wire has room for, and more than the cache of one processor.
-const ON_THE_WAY: u64 = 2 << 20;
-const MOST: u32 = 16 << 10;
-/// Answers that are taken at once; there are four on the way.
-const ANSWERS: usize = 16;
+/// Bytes, and frames, on the way at most: what the wire has room for, whose sender learns of room a quarter of it late.
+/// That is more than the cache of one processor, out of which another one gets lines slowly.
+const ON_THE_WAY: u64 = 11 << 18;
+/// Bytes that a frame takes on the way beside its own, at most.
+const AROUND: u64 = 16;
+/// Tasks in the queues: more would not stay in the cache beside their frames.
+const TASKS: u32 = 256;
+/// Frames of a batch, and answers that are taken at once.
+const BATCH: usize = 64;
 /// Looks in vain after which the other process sleeps until a frame comes.
 const LOOKS: u32 = 1 << 16;
 /// Turns of a row and of the other tool. Odd, for their middle.
 const TURNS: usize = 3;
+
+/// How both ends go about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Sends in batches, and takes as many frames as there are.
+    Batches,
+    /// Sends and frames are awaited one by one.
+    Single,
+}
+
+impl Way {
+    const ALL: [Way; 2] = [Way::Batches, Way::Single];
+
+    /// As the row, and the other process's command line, have it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Way::Batches => "call",
+            Way::Single => Face::Future.name(),
+        }
+    }
+
+    /// The way with this name.
+    pub(crate) fn named(name: &str) -> Option<Way> {
+        Way::ALL.into_iter().find(|way| way.name() == name)
+    }
+}
 
 /// All rows that the options ask for.
 pub(super) fn rows(
@@ -54,9 +84,11 @@ pub(super) fn rows(
             );
             continue;
         }
-        let on_the_way = u32::try_from(ON_THE_WAY / size).unwrap_or(u32::MAX).min(MOST);
-        let depths = (on_the_way, on_the_way.min(limits.deepest));
-        rows.push(one(session, (here, there), options, length(size)?, depths)?);
+        let depth = u32::try_from(ON_THE_WAY / (size + AROUND)).unwrap_or(u32::MAX);
+        let depths = (depth, TASKS.min(limits.deepest));
+        for way in Way::ALL {
+            rows.push(one(session, (here, there), options, (length(size)?, way), depths)?);
+        }
     }
     Ok(rows)
 }
@@ -65,11 +97,11 @@ fn one(
     session: &Session,
     (here, there): (&Device, &Device),
     options: &Options,
-    bytes: usize,
+    (bytes, way): (usize, Way),
     (depth, queue): (u32, u32),
 ) -> Result<Row, String> {
     let pci = there.function().pci().to_string();
-    let frames = || Wire::new(session, here, options, (&pci, bytes), (depth, queue));
+    let frames = || Wire::new(session, here, options, (&pci, bytes, way), (depth, queue));
     // Twice as many slots as sources, as the wire has room for.
     let slots = || Slots::new(options, bytes, depth);
     // The other tool takes seconds: it is not for every bench.
@@ -85,10 +117,11 @@ fn one(
     }
     measured.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
     theirs.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Ok(row(&measured[measured.len() / 2], theirs.get(theirs.len() / 2).copied(), bytes, depth))
+    let beside = theirs.get(theirs.len() / 2).copied();
+    Ok(row(&measured[measured.len() / 2], beside, (bytes, way), depth))
 }
 
-fn row(measured: &Measured, theirs: Option<(f64, f64)>, bytes: usize, depth: u32) -> Row {
+fn row(measured: &Measured, theirs: Option<(f64, f64)>, (bytes, way): (usize, Way), depth: u32) -> Row {
     let per_second = |ns: f64| bytes as f64 / ns * 1e9;
     let beside = theirs.map(|(ratio, ns)| Beside {
         tool: memif::NAME,
@@ -102,7 +135,7 @@ fn row(measured: &Measured, theirs: Option<(f64, f64)>, bytes: usize, depth: u32
         size: bytes as u64,
         depth,
         threads: 1,
-        face: "call",
+        face: way.name(),
         wait: "poll",
         ns_per_task: measured.engine_ns,
         bytes_per_s: per_second(measured.engine_ns),
@@ -117,14 +150,46 @@ fn row(measured: &Measured, theirs: Option<(f64, f64)>, bytes: usize, depth: u32
     }
 }
 
+/// How far a run is.
+struct Count {
+    sent: u64,
+    answered: u64,
+    /// Frames on the way at most.
+    depth: u64,
+    /// Where the run ends.
+    end: u64,
+}
+
+impl Count {
+    /// How many frames may be sent now before the next one that is marked, and whether that may be sent, too. The last of
+    /// a run is, and four of those on the way.
+    fn room(&self) -> (u64, bool) {
+        let every = (self.depth / 4).max(1);
+        let mark = ((self.sent / every + 1) * every).min(self.end);
+        let room = self.depth.saturating_sub(self.sent - self.answered).min(self.end - self.sent);
+        let plain = mark.saturating_sub(self.sent + 1).min(room);
+        (plain, room > plain)
+    }
+
+    /// Takes an answer; what is none does not count.
+    fn note(&mut self, frame: &Frame) {
+        if let Some(count) = frame.bytes().get(SHORTEST as usize..).and_then(|bytes| bytes.first_chunk())
+            && frame.buf.data_len() == ANSWER
+        {
+            self.answered = self.answered.max(u64::from_ne_bytes(*count)).min(self.sent);
+        }
+    }
+}
+
 /// This end, and the process at the other one.
 struct Wire {
     queues: Queues,
     answers: Vec<Frame>,
     bytes: usize,
-    depth: u64,
-    sent: u64,
-    answered: u64,
+    way: Way,
+    count: Count,
+    /// Single sends that were not awaited yet.
+    flying: VecDeque<InFlight<Send>>,
     peer: Peer,
 }
 
@@ -133,26 +198,24 @@ impl Wire {
         session: &Session,
         here: &Device,
         options: &Options,
-        (there, bytes): (&str, usize),
+        (there, bytes, way): (&str, usize, Way),
         (depth, queue): (u32, u32),
     ) -> Result<Self, String> {
-        let peer = Peer::of_frames(options, there, bytes, queue)?;
+        let peer = Peer::of_frames(options, (there, way), bytes, queue)?;
         let queues = Queues::new(session, (here, here), bytes, queue)?;
-        let answers = Vec::with_capacity(ANSWERS);
-        Ok(Self { queues, answers, bytes, depth: depth.into(), sent: 0, answered: 0, peer })
+        let count = Count { sent: 0, answered: 0, depth: depth.into(), end: 0 };
+        let flying = VecDeque::with_capacity(queue as usize);
+        Ok(Self { queues, answers: Vec::with_capacity(BATCH), bytes, way, count, flying, peer })
     }
 
     /// Sends this many, and waits until the other process has got them.
     fn frames(&mut self, count: u64) -> Result<(), String> {
-        let (end, every) = (self.sent + count, (self.depth / 4).max(1));
+        self.count.end = self.count.sent + count;
         let (mut idle, mut since) = (0u32, Instant::now());
-        while self.answered < end {
-            while self.sent < end && self.sent - self.answered < self.depth {
-                let is_marked = self.sent + 1 == end || (self.sent + 1).is_multiple_of(every);
-                if !self.queues.send(self.bytes, &[if is_marked { MARKED } else { PLAIN }])? {
-                    break;
-                }
-                self.sent += 1;
+        while self.count.answered < self.count.end {
+            match self.way {
+                Way::Batches => self.send_batch()?,
+                Way::Single => single::send(&mut self.queues, &mut self.flying, &mut self.count, self.bytes)?,
             }
             idle = if self.hear() { 0 } else { idle.wrapping_add(1) };
             if idle == 1 {
@@ -160,7 +223,7 @@ impl Wire {
             } else if idle % 65536 == 65535 {
                 self.peer.check()?;
                 if since.elapsed() > PATIENCE {
-                    let missing = self.sent - self.answered;
+                    let missing = self.count.sent - self.count.answered;
                     return Err(format!(
                         "{missing} frames of {} bytes were not answered within {PATIENCE:?}",
                         self.bytes
@@ -171,19 +234,23 @@ impl Wire {
         Ok(())
     }
 
+    fn send_batch(&mut self) -> Result<(), String> {
+        let (plain, marked) = self.count.room();
+        let sent = self.queues.send_many(self.bytes, plain.min(BATCH as u64) as usize)? as u64;
+        self.count.sent += sent;
+        if marked && sent == plain && self.queues.send_one(self.bytes, &[])? {
+            self.count.sent += 1;
+        }
+        Ok(())
+    }
+
     /// Takes answers; was there one?
     fn hear(&mut self) -> bool {
         self.queues.pe.progress();
-        self.queues.receiver.take(&mut self.answers, ANSWERS);
-        let before = self.answered;
-        for frame in self.answers.drain(..) {
-            if let Some(count) = frame.bytes().get(SHORTEST as usize..).and_then(|b| b.first_chunk())
-                && frame.buf.data_len() == ANSWER
-            {
-                self.answered = self.answered.max(u64::from_ne_bytes(*count)).min(self.sent);
-            }
-        }
-        self.answered > before
+        self.queues.receiver.take(&mut self.answers, BATCH);
+        let before = self.count.answered;
+        self.answers.drain(..).for_each(|frame| self.count.note(&frame));
+        self.count.answered > before
     }
 }
 
@@ -208,7 +275,7 @@ impl TimedLane for Wire {
 /// The other process: receives and answers, on this function. It ends with its input, whatever the one that started it
 /// came to; what it has needs no more care.
 pub(crate) fn serve(
-    pci: &str,
+    (pci, way): (&str, Way),
     bytes: usize,
     depth: u32,
     ready: impl FnOnce() -> Result<(), String>,
@@ -219,7 +286,14 @@ pub(crate) fn serve(
     let mut queues = Queues::new(&session, (&device, &device), bytes.max(ANSWER), depth)?;
     std::thread::spawn(end_with_input);
     ready()?;
-    let mut arrived: Vec<Frame> = Vec::with_capacity(depth as usize);
+    match way {
+        Way::Batches => answer(&mut queues, bytes, depth as usize),
+        Way::Single => single::answer(&mut queues, bytes),
+    }
+}
+
+fn answer(queues: &mut Queues, bytes: usize, depth: usize) -> Result<(), String> {
+    let mut arrived: Vec<Frame> = Vec::with_capacity(depth);
     let (mut got, mut owes, mut idle) = (0u64, false, 0u32);
     loop {
         if owes || idle < LOOKS {
@@ -227,14 +301,14 @@ pub(crate) fn serve(
         } else {
             arrived.extend(queues.pe.run(queues.receiver.next()));
         }
-        queues.receiver.take(&mut arrived, depth as usize);
+        queues.receiver.take(&mut arrived, depth);
         idle = if arrived.is_empty() { idle.saturating_add(1) } else { 0 };
         // Whoever else sends to this port does not count.
         for frame in arrived.drain(..).filter(|frame| frame.buf.data_len() == bytes) {
             got += 1;
-            owes |= frame.bytes().get(SHORTEST as usize) == Some(&MARKED);
+            owes |= is_marked(&frame.bytes());
         }
-        if owes && queues.send(ANSWER, &got.to_ne_bytes())? {
+        if owes && queues.send_one(ANSWER, &got.to_ne_bytes())? {
             owes = false;
         }
     }

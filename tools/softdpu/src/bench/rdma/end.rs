@@ -1,7 +1,7 @@
 //! One end of a connection on the measuring bench, alike in all processes.
 
 use softdpu::memory::Memory;
-use softdpu::rdma::{Connection, Endpoint, Options, Rdma};
+use softdpu::rdma::{Config, Connection, Endpoint, Options, Rdma};
 use softdpu::{Access, Context, Device, Export, ProgressEngine, RemoteMemory, Session};
 
 use crate::bench::lane::text;
@@ -43,6 +43,16 @@ pub(super) struct End {
 
 impl Half {
     pub(super) fn new(session: &Session, device: &Device, plan: Plan) -> Result<Self, String> {
+        Self::with(session, device, plan, |config| config)
+    }
+
+    /// The same, with handlers of tasks that are posted.
+    pub(super) fn with(
+        session: &Session,
+        device: &Device,
+        plan: Plan,
+        handlers: impl FnOnce(Config) -> Config,
+    ) -> Result<Self, String> {
         let peers = Access::RDMA_READ | Access::RDMA_WRITE | Access::RDMA_ATOMIC;
         let memory = Memory::memfd(plan.bytes).access(Access::LOCAL_READ_WRITE | peers);
         let memory = memory.register(&[device.shared()]).map_err(text)?;
@@ -57,7 +67,7 @@ impl Half {
         let options = Options { sends, receives: plan.depth, peers, connections, ..Options::default() };
         let mut pe = ProgressEngine::new(session).map_err(text)?;
         let endpoint = Endpoint::new(device, options).map_err(text)?;
-        let context = Context::start(&mut pe, device, endpoint.config());
+        let context = Context::start(&mut pe, device, handlers(endpoint.config()));
         let context = context.and_then(|start| start.wait(&mut pe)).map_err(text)?;
         let connections =
             (0..plan.links).map(|_| endpoint.export().map_err(text)).collect::<Result<_, _>>()?;

@@ -2,16 +2,18 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write as _};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use lexopt::Parser;
 use softdpu::card::Side;
-use softdpu::rdma::{FetchAdd, Receives, Write};
+use softdpu::rdma::{Config, FetchAdd, Receive, Write};
+use softdpu::{Handler, Next};
 
 use super::end::{End, Half, Plan};
-use super::{PLACES, WORD, open};
+use super::{PLACES, WORD, network, open};
 use crate::bench::lane::text;
 use crate::bench::patience::Patience;
 use crate::card::CardOptions;
@@ -35,11 +37,23 @@ pub(super) enum Role {
     Take,
     /// Adds to the word of its own peer, and says how often it did.
     Add,
+    /// As on another machine: takes messages and makes progress, while it is told to.
+    Turn,
+    /// Answers on a yardstick of the network, and says at which port.
+    Tcp,
+    Fabric,
 }
 
 impl Role {
-    const ALL: [(Role, &str); 4] =
-        [(Role::Lend, "lend"), (Role::Answer, "answer"), (Role::Take, "take"), (Role::Add, "add")];
+    const ALL: [(Role, &str); 7] = [
+        (Role::Lend, "lend"),
+        (Role::Answer, "answer"),
+        (Role::Take, "take"),
+        (Role::Add, "add"),
+        (Role::Turn, "turn"),
+        (Role::Tcp, "tcp"),
+        (Role::Fabric, "fabric"),
+    ];
 
     fn name(self) -> &'static str {
         Role::ALL.iter().find(|(role, _)| *role == self).map_or("", |(_, name)| name)
@@ -51,6 +65,8 @@ impl Role {
 pub(super) struct Peer {
     process: Child,
     output: BufReader<ChildStdout>,
+    /// Its own runtime folder, if it has one.
+    folder: Option<PathBuf>,
 }
 
 impl Peer {
@@ -59,10 +75,15 @@ impl Peer {
         let mut started = Command::new(command);
         let numbers = [plan.bytes.to_string(), plan.depth.to_string(), plan.links.to_string()];
         started.args([PEER, role.name()]).args(numbers).envs(card.environment());
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = format!("softdpu-bench-{}-{number}", std::process::id());
+        let folder = (role == Role::Turn).then(|| std::env::temp_dir().join(folder));
+        started.envs(folder.iter().map(|folder| ("SOFTDPU_RUNTIME_DIR", folder)));
         let process = started.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut process = process.map_err(|e| format!("no second process: {e}"))?;
         let output = process.stdout.take().ok_or("the second process has no output")?;
-        Ok(Self { process, output: BufReader::new(output) })
+        Ok(Self { process, output: BufReader::new(output), folder })
     }
 
     /// What it says next.
@@ -96,6 +117,10 @@ impl Drop for Peer {
         // The end of its input tells it to end.
         drop(self.process.stdin.take());
         let _ = self.process.wait();
+        if let Some(folder) = &self.folder {
+            // Nobody else has anything in it.
+            let _ = std::fs::remove_dir_all(folder);
+        }
     }
 }
 
@@ -114,20 +139,33 @@ pub(crate) fn main(mut arguments: Parser) -> Outcome {
 }
 
 fn serve(role: Role, plan: Plan) -> Result<String, String> {
+    if let Role::Tcp | Role::Fabric = role {
+        return network::serve(role);
+    }
     let machine = CardOptions::default().machine().map_err(Failure::into_text)?;
     let session = session::open(machine.clone());
     // Who adds is an initiator, too.
     let device = open(&session, &machine, if role == Role::Add { Side::Host } else { Side::Dpu })?;
-    let half = Half::new(&session, &device, plan)?;
+    let gone = Arc::new(AtomicBool::new(false));
+    let half = match role {
+        Role::Take | Role::Turn => Half::with(&session, &device, plan, taker(gone.clone()))?,
+        _ => Half::new(&session, &device, plan)?,
+    };
     let cards: String = half.cards().iter().map(|card| format!("{card}\n")).collect();
     crate::output::print(&cards).map_err(Failure::into_text)?;
     let mut input = BufReader::new(std::io::stdin()).lines();
     let cards: Vec<String> = input.by_ref().take(plan.links.into()).map_while(Result::ok).collect();
     let mut end = half.join(&device, &cards)?;
+    if let Role::Take | Role::Turn = role {
+        post_receives(&mut end, plan)?;
+    }
     crate::output::print(READY).map_err(Failure::into_text)?;
     if role == Role::Lend {
         input.for_each(drop);
         return Ok(String::new());
+    }
+    if role == Role::Turn {
+        return network::turn(&mut end, &gone, input);
     }
     let over = Arc::new(AtomicBool::new(false));
     let tell = Arc::clone(&over);
@@ -138,7 +176,7 @@ fn serve(role: Role, plan: Plan) -> Result<String, String> {
     let is_over = || over.load(Ordering::Relaxed);
     match role {
         Role::Answer => answer(&mut end, is_over),
-        Role::Take => take(&mut end, plan, is_over),
+        Role::Take => take(&mut end, &gone, is_over),
         _ => add(&mut end, plan.depth, is_over),
     }
 }
@@ -180,31 +218,43 @@ fn answer(end: &mut End, is_over: impl Fn() -> bool) -> Result<String, String> {
     }
 }
 
-/// Takes messages, and posts each receive again.
-fn take(end: &mut End, plan: Plan, is_over: impl Fn() -> bool) -> Result<String, String> {
-    let mut receives = Receives::new();
+/// Gets messages, and posts each receive again; `gone` says that the other end has left.
+fn taker(gone: Arc<AtomicBool>) -> impl FnOnce(Config) -> Config {
+    let on_receive: Handler<Receive> = Box::new(move |done, _| match (done.result, done.task.dst) {
+        (Ok(_), Some(mut buf)) => {
+            buf.reset();
+            Next::Again(Receive { dst: Some(buf), message: None })
+        }
+        _ => {
+            gone.store(true, Ordering::Relaxed);
+            Next::Free
+        }
+    });
+    |config| config.on_receive(on_receive)
+}
+
+/// As many receives as were planned.
+fn post_receives(end: &mut End, plan: Plan) -> Result<(), String> {
     let stride = plan.bytes / plan.depth as usize;
     for at in 0..plan.depth as usize {
         let buf = end.memory.alias(at * stride..(at + 1) * stride).map_err(|e| e.to_string())?;
-        receives.post(&mut end.context, buf).map_err(|refused| text(refused.error))?;
+        let receive = Receive { dst: Some(buf), message: None };
+        end.context.post(receive).map_err(|refused| text(refused.error))?;
     }
+    Ok(())
+}
+
+/// Takes messages.
+fn take(end: &mut End, gone: &AtomicBool, is_over: impl Fn() -> bool) -> Result<String, String> {
     let mut patience = Patience::default();
-    loop {
+    while !gone.load(Ordering::Relaxed) {
         if end.pe.progress() > 0 {
             patience.reset();
         } else if patience.pass().is_multiple_of(1024) && is_over() {
-            return Ok(String::new());
-        }
-        while let Some(received) = receives.try_next() {
-            let mut buf = match received {
-                Ok(received) => received.buf,
-                // The other end has left.
-                Err(_) => return Ok(String::new()),
-            };
-            buf.reset();
-            receives.post(&mut end.context, buf).map_err(|refused| text(refused.error))?;
+            break;
         }
     }
+    Ok(String::new())
 }
 
 /// Adds one as often as it can; gives how often.
