@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::CHECK_ARCHIVE;
 use crate::archive::exported_symbols;
 use crate::error::{Context, KitError};
 use crate::layout::{Layout, Side};
 use crate::link;
 use crate::pkgconfig;
+use crate::{CHECK_ARCHIVE, RECORD_ARCHIVE};
 
 /// What a kit is made from. Both paths are absolute.
 #[derive(Clone, Debug)]
@@ -26,6 +26,11 @@ impl Sources {
     /// The static library of the checker, beside the other one, if it was built.
     pub(crate) fn check(&self) -> Option<PathBuf> {
         Some(self.archive.with_file_name(CHECK_ARCHIVE)).filter(|path| path.is_file())
+    }
+
+    /// The static library of the recorder, likewise.
+    pub(crate) fn record(&self) -> Option<PathBuf> {
+        Some(self.archive.with_file_name(RECORD_ARCHIVE)).filter(|path| path.is_file())
     }
 
     /// The common headers.
@@ -56,16 +61,24 @@ pub fn assemble(sources: &Sources, root: &Path, prefix: &Path, layout: &Layout) 
     fs::create_dir_all(&lib).at("create", &lib)?;
     let scratch = root.join(format!(".scratch-{}", std::process::id()));
     fs::create_dir_all(&scratch).at("create", &scratch)?;
-    let linked =
-        link::libraries(&sources.archive, &symbols, &lib, &scratch).and_then(|()| match sources.check() {
-            Some(archive) => link::check_library(&archive, &exported_symbols(&archive)?, &lib, &scratch),
-            None => Ok(()),
-        });
+    let linked = link::libraries(&sources.archive, &symbols, &lib, &scratch)
+        .and_then(|()| before(sources, &lib, &scratch));
     fs::remove_dir_all(&scratch).at("remove", &scratch)?;
     linked?;
     copy_tree(&sources.include(), &root.join(layout.include))?;
     copy_tree(&sources.include_side(), &root.join(layout.include_side))?;
     pkgconfig::write_all(&root, prefix, layout, sided(&root, layout))
+}
+
+/// The libraries that are loaded before the program's own, of those that were built.
+fn before(sources: &Sources, lib: &Path, scratch: &Path) -> Result<(), KitError> {
+    if let Some(archive) = sources.check() {
+        link::check_library(&archive, &exported_symbols(&archive)?, lib, scratch)?;
+    }
+    if let Some(archive) = sources.record() {
+        link::record_library(&archive, &exported_symbols(&archive)?, lib, scratch)?;
+    }
+    Ok(())
 }
 
 /// Whether even the host side needs its own include folder.

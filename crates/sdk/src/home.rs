@@ -20,7 +20,7 @@ use std::time::UNIX_EPOCH;
 use crate::error::{Context, KitError};
 use crate::kit::Kit;
 use crate::workspace::build_archive;
-use crate::{ARCHIVE, CHECK_ARCHIVE};
+use crate::{ARCHIVE, CHECK_ARCHIVE, RECORD_ARCHIVE};
 
 const STAMP: &str = "built-for";
 
@@ -78,7 +78,7 @@ fn build(folder: &Path) -> Result<(), KitError> {
     let target = std::path::absolute(&target).at("resolve", &target)?;
     let profile = target.join(if cfg!(debug_assertions) { "debug" } else { "release" });
     build_archive(&profile)?;
-    for name in [ARCHIVE, CHECK_ARCHIVE] {
+    for name in [ARCHIVE, CHECK_ARCHIVE, RECORD_ARCHIVE] {
         let (from, to) = (profile.join(name), folder.join(name));
         fs::copy(&from, &to).at("copy", &from)?;
     }

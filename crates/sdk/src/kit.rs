@@ -18,7 +18,7 @@ use crate::error::{Context, KitError};
 use crate::home;
 use crate::layout::{Layout, Side};
 use crate::link::{STATIC_LIBRARIES, replace_symlink};
-use crate::{ARCHIVE, CHECK_LIBRARY, SHARED_LIBRARY};
+use crate::{ARCHIVE, CHECK_LIBRARY, RECORD_LIBRARY, SHARED_LIBRARY};
 
 const LINK: &str = "softdpu-sdk";
 const STAMP: &str = "kit.stamp";
@@ -108,6 +108,11 @@ impl Kit {
     /// The library of check mode, if the kit was made with it.
     pub fn check_library(&self) -> Option<PathBuf> {
         Some(self.lib_dir().join(CHECK_LIBRARY)).filter(|path| path.is_file())
+    }
+
+    /// The library that records, if the kit was made with it.
+    pub fn record_library(&self) -> Option<PathBuf> {
+        Some(self.lib_dir().join(RECORD_LIBRARY)).filter(|path| path.is_file())
     }
 
     /// The include folders for a side, in the order in which the compiler must search them.
@@ -211,7 +216,7 @@ fn sweep(profile: &Path, keep: &[Option<u64>]) -> Result<(), KitError> {
 struct State {
     archive_len: u64,
     archive_mtime: u128,
-    /// Headers and recipe, by content; the checker's library by length and time.
+    /// Headers and recipe, by content; the libraries that stand before by length and time.
     small_parts: u64,
 }
 
@@ -223,9 +228,9 @@ impl State {
         RECIPE.iter().for_each(|part| hash.write(part.as_bytes()));
         hash_tree(&sources.include(), &mut hash)?;
         hash_tree(&sources.include_side(), &mut hash)?;
-        if let Some(check) = sources.check() {
-            let meta = fs::metadata(&check).at("look at", &check)?;
-            let modified = meta.modified().at("look at", &check)?;
+        for before in sources.check().into_iter().chain(sources.record()) {
+            let meta = fs::metadata(&before).at("look at", &before)?;
+            let modified = meta.modified().at("look at", &before)?;
             hash.write_u64(meta.len());
             hash.write_u128(modified.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos()));
         }

@@ -8,6 +8,7 @@
 //! lib/libsoftdpu.a             for static programs
 //! lib/libdoca_<module>.so.2    a stub per DOCA module, filtered to libsoftdpu.so.2 (DT_FILTER)
 //! lib/libsoftdpu-check.so      stands between a program and the library in check mode
+//! lib/libsoftdpu-record.so     stands there to write down what a program calls
 //! include/doca_*.h             the headers; the host side is the default
 //! include-side/<side>/         one header that makes a program a card-side or host-side program
 //! pkgconfig/  pkgconfig-dpu/   a file per DOCA module, for the host side and for the card side
@@ -52,6 +53,12 @@ pub const CHECK_ARCHIVE: &str = "libsoftdpu_check.a";
 
 /// The library that check mode loads before the program's own.
 pub const CHECK_LIBRARY: &str = "libsoftdpu-check.so";
+
+/// The static library of the recorder as Cargo names it (package `softdpu-recorder`). A kit is made without it, too.
+pub const RECORD_ARCHIVE: &str = "libsoftdpu_recorder.a";
+
+/// The library that a recorded program loads before its own.
+pub const RECORD_LIBRARY: &str = "libsoftdpu-record.so";
 
 /// Version node that every exported symbol carries.
 pub const SYMBOL_NODE: &str = "SOFTDPU_3.3";

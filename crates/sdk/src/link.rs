@@ -15,7 +15,7 @@ use std::process::Command;
 
 use crate::error::{Context, KitError};
 use crate::module::{MODULES, Module, module_of};
-use crate::{CHECK_LIBRARY, SHARED_LIBRARY, SYMBOL_NODE};
+use crate::{CHECK_LIBRARY, RECORD_LIBRARY, SHARED_LIBRARY, SYMBOL_NODE};
 
 /// Compilers that can do the link, in order of preference. `CC` is not asked: it may be a cross compiler or
 /// carry flags that belong to the user's program.
@@ -64,12 +64,17 @@ impl Linker {
         self.whole(archive, symbols, &script, lib, SHARED_LIBRARY)
     }
 
-    /// Makes `lib/libsoftdpu-check.so`. Its symbols have no version, so that they stand in for those of any version.
-    pub(crate) fn checker(&self, archive: &Path, symbols: &[String], lib: &Path) -> Result<(), KitError> {
-        let over: Vec<String> = CHECK_OVER.iter().map(|name| (*name).to_owned()).collect();
-        let symbols = [symbols, &over].concat();
-        let script = self.version_script("", &symbols, "check.map")?;
-        self.whole(archive, &symbols, &script, lib, CHECK_LIBRARY)
+    /// Makes a library that stands before the others. Its symbols have no version, so that they stand in for those of any
+    /// version.
+    pub(crate) fn before(
+        &self,
+        archive: &Path,
+        symbols: &[String],
+        lib: &Path,
+        name: &str,
+    ) -> Result<(), KitError> {
+        let script = self.version_script("", symbols, &format!("{name}.map"))?;
+        self.whole(archive, symbols, &script, lib, name)
     }
 
     /// Makes a shared library of a static one.
@@ -175,7 +180,18 @@ pub(crate) fn check_library(
     lib: &Path,
     scratch: &Path,
 ) -> Result<(), KitError> {
-    Linker::find(scratch)?.checker(archive, symbols, lib)
+    let over: Vec<String> = CHECK_OVER.iter().map(|name| (*name).to_owned()).collect();
+    Linker::find(scratch)?.before(archive, &[symbols, &over].concat(), lib, CHECK_LIBRARY)
+}
+
+/// Makes the library that records in `lib`. All paths are absolute.
+pub(crate) fn record_library(
+    archive: &Path,
+    symbols: &[String],
+    lib: &Path,
+    scratch: &Path,
+) -> Result<(), KitError> {
+    Linker::find(scratch)?.before(archive, symbols, lib, RECORD_LIBRARY)
 }
 
 /// `libx.so` beside `libx.so.2`. The new link takes the old one's place in one step.

@@ -45,7 +45,16 @@ pub fn build_archive(profile: &Path) -> Result<PathBuf, KitError> {
     };
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--package", "softdpu-capi", "--package", "softdpu-check"]);
+    command.args([
+        "build",
+        "--quiet",
+        "--package",
+        "softdpu-capi",
+        "--package",
+        "softdpu-check",
+        "--package",
+        "softdpu-recorder",
+    ]);
     command.args(["--profile", name]);
     if let Some(target) = profile.parent() {
         command.arg("--target-dir").arg(target);

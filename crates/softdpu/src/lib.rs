@@ -44,6 +44,8 @@ pub fn finish_trace() {
 /// | `never-progressed` | tasks are in flight, and for a second nobody progressed their engine |
 /// | `callback-blocks` | a handler has been running for two seconds; nothing else of its engine is reported meanwhile |
 /// | `retry-parameter` | a hundred submits in a row were refused with an error that does not pass |
+/// | `tasks-not-freed` | submits find no place though nothing is in flight: ended tasks keep theirs until their results are taken |
+/// | `result-ignored` | a task failed whose future had been dropped: nobody learns of it |
 /// | `never-freed` | at the end a context is still there: it was forgotten, or dropped and not progressed |
 ///
 /// Each is said once per context, as a warning in the log and as a [`Finding`](checks::Finding).
@@ -53,7 +55,7 @@ pub mod checks {
 
 /// Failures on purpose, and schedules that repeat: plans for [`SessionBuilder::faults`].
 pub mod faults {
-    pub use softdpu_faults::plan::{Effect, Fault, Plan, PlanError, Which};
+    pub use softdpu_faults::plan::{Effect, Fault, Peer, Place, Plan, PlanError, Which};
 }
 
 /// Telemetry: records, metrics, log events and flow records, in files and on their way to collectors.

@@ -17,6 +17,7 @@ use softdpu_memory::view::{self, Hold};
 use softdpu_room::carry::PART_BYTES;
 use softdpu_room::engine::{Compute, Engine, EngineInfo, Shape, Work};
 use softdpu_room::job::{Computed, Outbox};
+use softdpu_room::touch::{self, Tell};
 use softdpu_status::{Code, Error, Result};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -285,6 +286,12 @@ impl Compute for AesGcm {
             }
             _ => Shape::Small,
         }
+    }
+
+    fn touches(&self, job: &Job, tell: Tell<'_>) {
+        let parts = job.parts();
+        touch::source(parts.src, tell);
+        touch::destination(parts.dst, tell);
     }
 
     fn check(&self, job: &Job) -> Result<()> {

@@ -12,6 +12,7 @@ use softdpu_memory::view::{self, Hold};
 use softdpu_room::engine::{Compute, Engine, EngineInfo, Shape, Work};
 use softdpu_room::job::{Computed, Outbox};
 use softdpu_room::task::{Handler, deliver};
+use softdpu_room::touch::{self, Tell};
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
 
@@ -328,6 +329,11 @@ impl Compute for Compress {
         } else {
             Shape::Small
         }
+    }
+
+    fn touches(&self, job: &Job, tell: Tell<'_>) {
+        touch::source(job.src, tell);
+        touch::destination(job.dst, tell);
     }
 
     fn check(&self, job: &Job) -> Result<()> {

@@ -14,6 +14,7 @@ use softdpu_room::carry::{PART_BYTES, SPLIT_FROM, part_bytes};
 use softdpu_room::engine::{Compute, Engine, EngineInfo, Shape, Work};
 use softdpu_room::job::{Computed, Outbox};
 use softdpu_room::task::{Handler, deliver};
+use softdpu_room::touch::{self, Tell};
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
 use std::time::Instant;
@@ -191,6 +192,11 @@ impl Compute for Dma {
             Some(_) => Shape::Parts,
             _ => Shape::Small,
         }
+    }
+
+    fn touches(&self, job: &Job, tell: Tell<'_>) {
+        touch::source(job.src(), tell);
+        touch::destination(job.dst(), tell);
     }
 
     #[inline]

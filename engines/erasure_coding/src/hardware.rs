@@ -13,6 +13,7 @@ use softdpu_room::carry::PART_BYTES;
 use softdpu_room::engine::{Compute, Engine, EngineInfo, Shape, Work};
 use softdpu_room::job::{Computed, Outbox};
 use softdpu_room::task::{Handler, deliver};
+use softdpu_room::touch::{self, Tell};
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
 
@@ -186,6 +187,11 @@ impl Compute for ErasureCoding {
         let bytes = copy::volume(job.src.any());
         let is_large = |m: &Matrix| bytes / m.inputs() as u64 * width(m) > PART_BYTES;
         if job.peek(is_large) == Some(true) { Shape::Parts } else { Shape::Small }
+    }
+
+    fn touches(&self, job: &Job, tell: Tell<'_>) {
+        touch::source(job.src, tell);
+        touch::destination(job.dst, tell);
     }
 
     fn check(&self, job: &Job) -> Result<()> {

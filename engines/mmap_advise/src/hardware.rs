@@ -7,6 +7,7 @@ use softdpu_memory::device::Device;
 use softdpu_room::engine::{Compute, Engine, EngineInfo, Work};
 use softdpu_room::job::{Computed, Outbox};
 use softdpu_room::task::{Handler, deliver};
+use softdpu_room::touch::{self, Tell};
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
 
@@ -105,6 +106,10 @@ impl Compute for MmapAdvise {
         outbox: &mut Outbox<'_, MmapAdvise>,
     ) -> Option<Job> {
         deliver(handler, job, result, outbox)
+    }
+
+    fn touches(&self, job: &Job, tell: Tell<'_>) {
+        touch::source(job.buf, tell);
     }
 
     fn check(&self, job: &Job) -> Result<()> {

@@ -15,6 +15,7 @@ use core::ptr::{from_ref, null};
 use softdpu_memory::handle::{explain, live};
 use softdpu_room::context::Core;
 use softdpu_room::slot::Slot;
+use softdpu_status::Code;
 
 /// The batch behind a handle, and its task.
 unsafe fn batch(task_batch: *const Batch, call: &str) -> Result<(&'static Batch, &'static Slot), i32> {
@@ -71,6 +72,7 @@ pub unsafe extern "C" fn doca_task_batch_free(task_batch: *const Batch) {
 pub unsafe extern "C" fn doca_task_batch_get_status(task_batch: *const Batch) -> i32 {
     // SAFETY: a handle, or NULL.
     match unsafe { batch(task_batch, "doca_task_batch_get_status") } {
+        Ok((_, slot)) if slot.is_in_flight() => Code::InProgress.number(),
         Ok((_, slot)) => slot.status(),
         Err(number) => number,
     }

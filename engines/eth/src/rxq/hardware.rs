@@ -13,6 +13,7 @@ use softdpu_net::{Inlet, InletSetup, Taken, Wake};
 use softdpu_room::context::Core;
 use softdpu_room::engine::Work;
 use softdpu_room::hardware::{Alarm, Begun, Hardware, Peered, Port, Ticket, Turn};
+use softdpu_room::touch::{self, Tell};
 use softdpu_status::{Code, Error, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -47,6 +48,8 @@ pub(crate) struct ReceiveQueue {
     posted: VecDeque<Ticket<EthRxq>>,
     gatherer: Gatherer,
     armed: bool,
+    /// The link is down: frames are lost.
+    cut: bool,
 }
 
 impl ReceiveQueue {
@@ -58,6 +61,7 @@ impl ReceiveQueue {
             posted: VecDeque::with_capacity(desk.setup.max_burst as usize),
             gatherer: Gatherer::default(),
             armed: false,
+            cut: false,
         };
         Peered::new(queue, desk)
     }
@@ -70,6 +74,13 @@ impl ReceiveQueue {
         {
             inlet.disarm();
         }
+    }
+
+    /// The link is down: what has come over it is lost.
+    #[cold]
+    fn lose(&mut self) -> Turn {
+        let Some(inlet) = &mut self.inlet else { return Turn::Idle };
+        if inlet.receive(FRAMES, |_| Taken::Yes) > 0 { Turn::Busy } else { Turn::Idle }
     }
 
     /// Gives all receives back.
@@ -151,6 +162,10 @@ impl Hardware for ReceiveQueue {
             }
             turn = Turn::Busy;
         }
+        if self.cut {
+            self.disarm();
+            return if self.lose() == Turn::Busy { Turn::Busy } else { turn };
+        }
         if self.posted.is_empty() {
             return turn;
         }
@@ -166,6 +181,10 @@ impl Hardware for ReceiveQueue {
             return None;
         }
         self.disarm();
+        if self.cut {
+            self.lose();
+            return None;
+        }
         match &self.desk.setup.mode {
             Mode::Managed(_) if port.is_stopping() => {
                 self.gatherer.forget(&self.desk);
@@ -224,6 +243,14 @@ impl Hardware for ReceiveQueue {
     fn check(desk: &Arc<RxDesk>, job: &RecvJob) -> Result<()> {
         let Some(node) = job.packet.node() else { return Err(missing()) };
         softdpu_memory::view::check_room(node, &desk.gate).map(|_| ())
+    }
+
+    fn touches(_: &Arc<RxDesk>, job: &RecvJob, tell: Tell<'_>) {
+        touch::destination(job.packet, tell);
+    }
+
+    fn cut(&mut self, on: bool) {
+        self.cut = on;
     }
 
     fn is_owed(desk: &Arc<RxDesk>) -> bool {

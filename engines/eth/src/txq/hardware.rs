@@ -12,6 +12,7 @@ use softdpu_memory::node::Lent;
 use softdpu_net::{Batch as Outgoing, Outlet};
 use softdpu_room::engine::Work;
 use softdpu_room::hardware::{Alarm, Begun, Hardware, Peered, Port, Ticket, Turn};
+use softdpu_room::touch::{self, Tell};
 use softdpu_status::{Code, Error, Result};
 use std::sync::Arc;
 
@@ -211,6 +212,13 @@ impl Hardware for SendQueue {
             }),
         }
         .map_err(|error| Error::new(error.code(), "the task would fail"))
+    }
+
+    fn touches(_: &Arc<Terms>, job: &SendJob, tell: Tell<'_>) {
+        match job.what {
+            What::Frame | What::Large => touch::source(job.packet, tell),
+            What::Batch(batch) => (0..batch.len()).for_each(|at| touch::source(batch.packet(at), tell)),
+        }
     }
 
     fn expansion(terms: &Arc<Terms>) -> u32 {

@@ -1,0 +1,1 @@
+../../../record/src/c/note.h

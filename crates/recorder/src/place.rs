@@ -1,0 +1,1 @@
+../../check/src/place.rs
