@@ -6,7 +6,7 @@
 //! `softdpu replay FILE` makes the same calls again.
 //!
 //! - [`contract`]: functions and parameters, generated from the contract and the headers;
-//! - [`file`]: the form of a file, and its reader;
+//! - [`mod@file`]: the form of a file, and its reader;
 //! - [`listing`]: prints it;
 //! - [`replay`]: repeats it.
 
