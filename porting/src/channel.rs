@@ -81,8 +81,8 @@ impl RealChannels for Sharing {
     fn server(&self, device: &Device, host: PciAddr, wanted: Wanted<'_>) -> Result<Box<dyn RealEnd>> {
         let (comch, representors) = self.tables()?;
         let device = self.0.device(&device.function().pci().to_string())?;
-        let representor = representors.open(device, host)?;
         let name = name_of(&wanted)?;
+        let representor = representors.open(device, host)?;
         let mut server = None;
         let status = comch.doca_comch_server_create(device, representor, name.as_ptr().cast(), &mut server);
         let server = made(status, server, "doca_comch_server_create").inspect_err(|_| {

@@ -279,7 +279,9 @@ impl Decider for Faults {
     }
 
     fn is_cut(&self, context: &Context<'_>) -> bool {
-        self.marked.load(Ordering::Acquire) != 0
+        // Without a clock looks are what passes: only those of who receives.
+        context.engine().name == "eth_rxq"
+            && self.marked.load(Ordering::Acquire) != 0
             && is_down(&mut self.state().down, context.core().device().function().pci(), self.has_clock())
     }
 

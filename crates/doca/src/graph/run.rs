@@ -305,13 +305,14 @@ pub(super) fn kicked(slot: &'static Slot, graph: u64) -> bool {
     if slot.status() != 0 || !graph.is_live() {
         return false;
     }
-    graph.inner().visited = true;
+    // Hand-overs nest where a callback makes progress.
+    let before = core::mem::replace(&mut graph.inner().visited, true);
     let told = graph.pump();
     // The program may have ended the graph, or have stopped and started it.
     if graph.is_live() {
         let mut inner = graph.inner();
         if inner.kick.is_some_and(|kick| kick.is_of(slot)) {
-            inner.visited = false;
+            inner.visited = before;
         }
     }
     told

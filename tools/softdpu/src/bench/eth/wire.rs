@@ -20,6 +20,7 @@ use crate::bench::comch::{Peer, Slots};
 use crate::bench::lane::{leave_out, length, text};
 use crate::bench::measure::{Lane, Measured, TimedLane, measure};
 use crate::bench::options::{Face, Options};
+use crate::bench::place::{self, Place, Taken};
 use crate::bench::{Beside, Row};
 use crate::card::CardOptions;
 use crate::message::Failure;
@@ -190,6 +191,7 @@ struct Wire {
     count: Count,
     /// Single sends that were not awaited yet.
     flying: VecDeque<InFlight<Send>>,
+    _taken: Taken,
     peer: Peer,
 }
 
@@ -205,7 +207,17 @@ impl Wire {
         let queues = Queues::new(session, (here, here), bytes, queue)?;
         let count = Count { sent: 0, answered: 0, depth: depth.into(), end: 0 };
         let flying = VecDeque::with_capacity(queue as usize);
-        Ok(Self { queues, answers: Vec::with_capacity(BATCH), bytes, way, count, flying, peer })
+        let taken = place::take(Place::Here);
+        Ok(Self {
+            _taken: taken,
+            queues,
+            answers: Vec::with_capacity(BATCH),
+            bytes,
+            way,
+            count,
+            flying,
+            peer,
+        })
     }
 
     /// Sends this many, and waits until the other process has got them.
@@ -286,6 +298,7 @@ pub(crate) fn serve(
     let mut queues = Queues::new(&session, (&device, &device), bytes.max(ANSWER), depth)?;
     std::thread::spawn(end_with_input);
     ready()?;
+    let _taken = place::take(Place::There);
     match way {
         Way::Batches => answer(&mut queues, bytes, depth as usize),
         Way::Single => single::answer(&mut queues, bytes),
